@@ -47,7 +47,8 @@ impl CuckooSet {
     ///
     /// # Errors
     ///
-    /// [`InsertError::Full`]; a set that grows also returns [`InsertError::OutOfMemory`]. The set is as it was.
+    /// [`InsertError::Full`]; [`InsertError::OutOfMemory`] if there is none to look for a slot or for a larger table; and if the set grows,
+    /// [`InsertError::Crowded`] if no larger table would help. The set is as it was.
     ///
     /// # Examples
     ///
@@ -117,8 +118,9 @@ impl CuckooSet {
     ///
     /// # Errors
     ///
-    /// [`MergeError::Differs`] if the sets were not made alike; [`MergeError::Full`] if the fingerprints of both don't fit;
-    /// [`MergeError::OutOfMemory`]. In all cases both sets are as they were.
+    /// [`MergeError::Differs`] if the sets were not made alike; [`MergeError::Full`] or [`MergeError::Crowded`] if the fingerprints of
+    /// both don't fit; [`MergeError::OutOfMemory`]. In all cases both sets are as they were; but where they were made alike, a doubling
+    /// of this one's table may have ended.
     ///
     /// # Examples
     ///

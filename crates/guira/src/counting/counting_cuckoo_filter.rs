@@ -178,9 +178,8 @@ impl CountingCuckooFilter {
     ///
     /// # Errors
     ///
-    /// [`MergeError::Differs`] if they were not made alike; [`MergeError::Full`] if not all keys fit; [`MergeError::CounterFull`] if a
-    /// key is counted too often;
-    /// [`MergeError::OutOfMemory`]. In all cases both are as they were.
+    /// [`MergeError::Differs`] if they were not made alike; [`MergeError::Full`] or [`MergeError::Crowded`] if not all keys
+    /// fit; [`MergeError::CounterFull`] if a key is counted too often; [`MergeError::OutOfMemory`]. In all cases both are as they were.
     ///
     /// # Examples
     ///

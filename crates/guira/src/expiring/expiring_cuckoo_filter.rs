@@ -457,8 +457,8 @@ impl ExpiringCuckooFilter {
     ///
     /// # Errors
     ///
-    /// [`MergeError::Differs`] if they were not made alike; [`MergeError::Full`] or [`MergeError::TooManyCopies`] if not all
-    /// fit; [`MergeError::OutOfMemory`]. In all cases both are as they were.
+    /// [`MergeError::Differs`] if they were not made alike; [`MergeError::Full`], [`MergeError::TooManyCopies`] or
+    /// [`MergeError::Crowded`] if not all fit; [`MergeError::OutOfMemory`]. In all cases both are as they were.
     ///
     /// # Examples
     ///

@@ -218,8 +218,9 @@ impl CuckooFilter {
     /// # Errors
     ///
     /// [`InsertError::Full`] if no slot can be freed; [`InsertError::TooManyCopies`] for one copy more than the key's
-    /// buckets hold. A filter that grows also returns [`InsertError::OutOfMemory`], and [`InsertError::Crowded`] if
-    /// copies of other keys fill the key's buckets and no larger table would help. In all cases the filter is as it was.
+    /// buckets hold; [`InsertError::OutOfMemory`] if there is none to look for a slot or for a larger table. A filter that grows also
+    /// returns [`InsertError::Crowded`] if copies of other keys fill the key's buckets and no larger table would help. In all cases
+    /// the filter is as it was.
     ///
     /// # Examples
     ///
