@@ -35,6 +35,9 @@ pub(super) fn capacity(text: &str) -> Result<usize, String> {
             let slots = crate::render::text::count(guira::Parameters::MAX_BUCKETS * MAX_SLOTS_OF_BUCKET);
             Err(format!("that is too large: no table has more than {slots} slots"))
         }
+        Err(Unfit::Comma) => {
+            Err("a comma stands between groups of three digits only, as in 1,500,000; 1.5M has a point".into())
+        }
         _ => Err("a capacity is a whole number of keys, at least 1, such as 1000000, 1M or 1e6".into()),
     }
 }
@@ -45,11 +48,13 @@ const MAX_SLOTS_OF_BUCKET: u64 = 8;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Unfit {
     NotANumber,
+    /// It has a comma elsewhere than where thousands end.
+    Comma,
     TooLarge,
 }
 
 /// A whole number, exactly: with separators between its digits, with a decimal point, and with k, M, G or T or a power of
-/// ten behind it.
+/// ten behind it. Commas are separators only where thousands end: elsewhere they may be meant as a decimal point.
 fn whole_number(text: &str) -> Result<usize, Unfit> {
     let (number, power): (&str, &str) = if let Some((number, power)) = text.split_once(['e', 'E']) {
         (number, power.strip_prefix('+').unwrap_or(power))
@@ -72,6 +77,13 @@ fn whole_number(text: &str) -> Result<usize, Unfit> {
     let is_separated = whole.split(['_', ',']).all(|group| !group.is_empty() && is_number(group));
     if !is_separated || !is_number(fraction) || power.is_empty() || !is_number(power) {
         return Err(Unfit::NotANumber);
+    }
+    if let Some((first, groups)) = whole.split_once(',')
+        && (!is_number(first)
+            || first.len() > 3
+            || groups.split(',').any(|group| !is_number(group) || group.len() != 3))
+    {
+        return Err(Unfit::Comma);
     }
     let power: usize = power.parse().map_err(|_| Unfit::TooLarge)?;
     let zeros = power.checked_sub(fraction.len()).ok_or(Unfit::NotANumber)?;
@@ -248,6 +260,9 @@ mod tests {
             ".5M", "1.x", "1._5k", "0x10", "\u{665}", "5e6M", "+5",
         ] {
             assert!(capacity(refused).is_err(), "{refused}");
+        }
+        for decimal in ["1,5", "1,5M", "1,00,0", "1000,000", "1,0000", "1_0,000"] {
+            assert!(capacity(decimal).expect_err("no thousands").contains("three digits"), "{decimal}");
         }
     }
 
