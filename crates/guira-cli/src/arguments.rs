@@ -49,6 +49,7 @@ pub(crate) use shared::ServerArguments;
 pub(crate) use shared::{KeyFileArguments, QuietArguments, ThreadArguments, TrustArguments, WaitArguments};
 pub(crate) use shrink::ShrinkArguments;
 pub(crate) use unique::UniqueArguments;
+pub(crate) use values::json_path;
 pub(crate) use verify::VerifyArguments;
 
 /// Keep a set of keys in a few bits per key, and ask it, add to it, remove from it.

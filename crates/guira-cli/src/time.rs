@@ -31,7 +31,33 @@ pub(crate) fn parsed(text: &[u8]) -> Option<u64> {
         [b'[', inner @ ..] => of_common_log(inner.strip_suffix(b"]").unwrap_or(inner)),
         _ if text.iter().all(|&byte| byte.is_ascii_digit() || byte == b'.') => of_number(text),
         [_, _, b'/', ..] => of_common_log(text),
-        _ => of_date(DateTime::parse_from_rfc3339(text.to_str().ok()?).ok()?),
+        _ => of_rfc_3339(text.to_str().ok()?),
+    }
+}
+
+/// `2026-11-25T10:00:00+01:00`, also with a blank for the T, and without the colon in the zone.
+fn of_rfc_3339(text: &str) -> Option<u64> {
+    let date = DateTime::parse_from_rfc3339(text).or_else(|error| match text.as_bytes() {
+        [.., b'+' | b'-', b'0'..=b'9', b'0'..=b'9', b'0'..=b'9', b'0'..=b'9'] => {
+            let (before, minutes) = text.split_at(text.len() - 2);
+            DateTime::parse_from_rfc3339(&format!("{before}:{minutes}"))
+        }
+        _ => Err(error),
+    });
+    of_date(date.ok()?)
+}
+
+/// What keeps a text from being a time, if it is nearly one.
+pub(crate) fn what_is_missing(text: &[u8]) -> Option<&'static str> {
+    let with = |rest: &str| parsed(&[text, rest.as_bytes()].concat()).is_some();
+    if with("Z") || with(" +0000") {
+        Some("it has no zone, such as Z or +01:00")
+    } else if with("T00:00:00Z") {
+        Some("it is a date, and has no time of day")
+    } else if text.iter().all(u8::is_ascii_digit) {
+        Some("seconds since 1970 have at most 11 digits, and milliseconds at most 14")
+    } else {
+        None
     }
 }
 
@@ -114,6 +140,8 @@ mod tests {
             ("[25/Nov/2026:10:00:00 +0000]", 1_795_600_800_000),
             ("[25/Nov/2026:03:00:00 -0700", 1_795_600_800_000),
             ("25/Nov/2026:10:00:00 +0000", 1_795_600_800_000),
+            ("2026-11-25T11:00:00+0100", 1_795_600_800_000),
+            ("2026-11-25 05:00:00.250-0500", 1_795_600_800_250),
             ("0", 0),
             ("99999999999", 99_999_999_999_000),
             ("100000000000", 100_000_000_000),
@@ -150,6 +178,22 @@ mod tests {
             assert_eq!(parsed(text.as_bytes()), None, "{text:?}");
         }
         assert_eq!(parsed(b"2026-11-25T10:00:00\xff"), None);
+    }
+
+    #[test]
+    fn what_is_nearly_a_time_lacks_something() {
+        for (text, reason) in [
+            ("2026-11-25T10:00:00", "no zone"),
+            ("2026-11-25 10:00:00.5", "no zone"),
+            ("25/Nov/2026:10:00:00", "no zone"),
+            ("2026-11-25", "no time of day"),
+            ("1795600800123456", "at most 14"),
+        ] {
+            assert!(what_is_missing(text.as_bytes()).is_some_and(|found| found.contains(reason)), "{text}");
+        }
+        for text in ["at", "10:00:00", "2026-13-25", "1.5.5"] {
+            assert_eq!(what_is_missing(text.as_bytes()), None, "{text}");
+        }
     }
 
     #[test]

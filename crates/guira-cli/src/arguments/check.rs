@@ -97,6 +97,15 @@ pub(crate) struct CheckArguments {
     #[arg(long, short = 'o', conflicts_with = "print", help_heading = OUTPUT)]
     pub(crate) only_matching: bool,
 
+    /// With --header, print that line of the first input before the first line that is printed
+    #[arg(
+        long,
+        requires = "header",
+        conflicts_with_all = ["count", "quiet", "files_with_matches", "files_without_match", "print", "only_matching"],
+        help_heading = OUTPUT
+    )]
+    pub(crate) keep_header: bool,
+
     /// When to use colours [default: auto]
     #[arg(
         long,
@@ -165,7 +174,7 @@ pub(crate) enum Print {
     Key,
     /// All of it
     Line,
-    /// All fields that are keys, whether they were found or not, on one line
+    /// All fields that are keys, whether they were found or not, on one line; with --csv in quotes where they need them
     Fields,
 }
 

@@ -8,7 +8,7 @@ use clap::{ArgGroup, Args};
 
 use super::names::CompressionName;
 use super::values;
-use crate::keys::{FieldChoice, Fields, Inputs, KeyForm, KeyPart, Normalization, RecordEnd, Separator};
+use crate::keys::{EmptyKeys, FieldChoice, Fields, Inputs, KeyForm, KeyPart, Normalization, RecordEnd, Separator};
 
 const HEADING: &str = "Input";
 /// The arguments that choose fields, of which one at most is given.
@@ -21,7 +21,7 @@ pub(super) const DIVIDED: &str = "divided";
 pub(crate) struct InputArguments {
     /// Files of keys, one on each line; "-", or no input at all, is standard input
     ///
-    /// A line ends with LF or CR LF, which are not part of the key. Files compressed with gzip or zstd are decompressed.
+    /// A line ends with LF or CR LF, which are not part of the key. An empty line is a key too, unless --skip-empty is given. Files compressed with gzip or zstd are decompressed.
     #[arg(value_name = "INPUT")]
     inputs: Vec<PathBuf>,
 
@@ -31,7 +31,7 @@ pub(crate) struct InputArguments {
 
     /// Use these fields of each line as keys, separated by commas and counted from 1
     ///
-    /// Each of the fields is a key of its own. Lines that have none of them are counted and reported.
+    /// Each of the fields is a key of its own, also an empty one. Lines that have none of them are counted and reported.
     #[arg(
         long,
         short,
@@ -49,16 +49,19 @@ pub(crate) struct InputArguments {
     any_field: bool,
 
     /// Use the fields with these names, separated by commas; the first line of each input has the names
+    ///
+    /// That line is not printed; --keep-header of check and unique prints that of the first input.
     #[arg(long, value_name = "NAMES", value_delimiter = ',', groups = [FIELDS, DIVIDED], help_heading = HEADING)]
     header: Vec<String>,
 
     /// Each line is a JSON object: use the values at these paths, separated by commas, such as source.ip
     ///
-    /// Strings and numbers are keys; of an array, each element is one. Lines without such a value, or that are not JSON,
-    /// are counted and reported.
+    /// Strings, numbers as they are written (1 and 1.0 differ), true and false are keys; null and objects are none. Of an array,
+    /// each element is one. Lines without such a value, or that are not JSON, are counted and reported.
     #[arg(
         long,
         value_name = "PATHS",
+        value_parser = values::json_path,
         value_delimiter = ',',
         groups = [FIELDS, DIVIDED],
         conflicts_with_all = ["delimiter", "csv"],
@@ -79,6 +82,14 @@ pub(crate) struct InputArguments {
     /// Keys end with a NUL byte instead of a line end, as "find -print0" prints them; so do those that are printed
     #[arg(long, short = 'z', help_heading = HEADING)]
     null: bool,
+
+    /// Take no key from empty lines and fields
+    ///
+    /// A line of nothing else is then treated as one without the field: build, add and remove leave it out, check takes it for one
+    /// that is not in the filter, and unique prints it; each says how many there were. Without this option, an empty line or field
+    /// is a key like others, and all of them are the same.
+    #[arg(long, help_heading = HEADING)]
+    skip_empty: bool,
 
     /// How the inputs are compressed [default: auto]
     #[arg(
@@ -102,6 +113,11 @@ impl InputArguments {
     pub(crate) fn inputs_with(&self, first: Option<&PathBuf>, normalization: Normalization, is_quiet: bool) -> Inputs {
         let paths: Vec<PathBuf> = first.into_iter().chain(&self.inputs).cloned().collect();
         Inputs::new(&self.keys, &paths, &self.form(), self.compression.into(), normalization, is_quiet)
+            .with_empty_keys(self.empty_keys())
+    }
+
+    pub(crate) const fn empty_keys(&self) -> EmptyKeys {
+        if self.skip_empty { EmptyKeys::Skipped } else { EmptyKeys::Taken }
     }
 
     pub(crate) fn form(&self) -> KeyForm {
@@ -141,20 +157,26 @@ impl InputArguments {
         Ok(())
     }
 
+    /// Returns `true` if records are CSV.
+    pub(crate) const fn is_csv(&self) -> bool {
+        self.csv
+    }
+
+    /// Returns `true` if records are JSON.
+    pub(crate) const fn are_json(&self) -> bool {
+        !self.json_field.is_empty()
+    }
+
     /// The chosen fields, as they were given; `None` if whole lines are keys.
     pub(crate) fn fields(&self) -> Option<String> {
-        let mut or_not_json = "";
         let numbers = || self.field.iter().map(ToString::to_string).collect::<Vec<_>>();
         let (list, count) = match (&*self.field, &*self.header, &*self.json_field) {
             ([], [], []) if self.any_field => return Some("fields".to_owned()),
             ([], [], []) => return None,
-            ([], [], paths) => {
-                or_not_json = " (or not JSON)";
-                (paths.join(","), paths.len())
-            }
+            ([], [], paths) => (paths.join(","), paths.len()),
             ([], names, _) => (names.join(","), names.len()),
             (fields, ..) => (numbers().join(","), fields.len()),
         };
-        Some(format!("field{} {list}{or_not_json}", if count == 1 { "" } else { "s" }))
+        Some(format!("field{} {list}", if count == 1 { "" } else { "s" }))
     }
 }

@@ -91,8 +91,8 @@ pub(crate) struct UniqueArguments {
     /// Take the time from this field of each line, and not from the clock
     ///
     /// So the lines of a log are the same whenever it is read. A number from 1 on, with the fields that --delimiter and --csv say;
-    /// with --header a name, with --json-field a path. A time is one of RFC 3339 (2026-11-25T10:00:00+01:00), of the common log
-    /// format ([25/Nov/2026:10:00:00 +0100], also between blanks), or a number: seconds since 1970, with a fraction or without,
+    /// with --header a name, with --json-field a path. A time is one of RFC 3339 (2026-11-25T10:00:00+01:00, also with a blank for
+    /// the T, but not without a zone, such as Z for UTC), of the common log format ([25/Nov/2026:10:00:00 +0100], also between blanks), or a number: seconds since 1970, with a fraction or without,
     /// or milliseconds. Where whole lines are compared, they are compared without their time.
     ///
     /// A line that comes late, with a time before that of another, is taken as if it had the latest time that was read.
@@ -122,6 +122,10 @@ pub(crate) struct UniqueArguments {
         help_heading = FORGETTING
     )]
     pub(crate) max_gap: Option<u64>,
+
+    /// With --header, print that line of the first input before the first line that is printed
+    #[arg(long, requires = "header", conflicts_with = "count")]
+    pub(crate) keep_header: bool,
 
     /// Print only how many lines would be printed
     #[arg(long, short)]

@@ -167,6 +167,14 @@ pub(super) fn field(text: &str) -> Result<NonZeroUsize, String> {
     text.parse().map_err(|_| "a field is a number, counted from 1".into())
 }
 
+/// A path into JSON: `id` or `a.b`.
+pub(crate) fn json_path(text: &str) -> Result<String, String> {
+    match text.strip_prefix("$.").or_else(|| text.strip_prefix('.')) {
+        None if !text.is_empty() => Ok(text.to_owned()),
+        _ => Err("a path is written as id or source.ip, with nothing before the first name".into()),
+    }
+}
+
 pub(super) fn delimiter(text: &str) -> Result<Separator, String> {
     match text.as_bytes() {
         b"blanks" => Ok(Separator::Blanks),
@@ -358,6 +366,16 @@ mod tests {
         assert_eq!(delimiter("blanks"), Ok(Separator::Blanks));
         for refused in ["", ",,", "\n", "\r", "\\n", "\u{e9}"] {
             assert!(delimiter(refused).is_err(), "{refused:?}");
+        }
+    }
+
+    #[test]
+    fn a_path_begins_with_a_name() {
+        for path in ["id", "a.b", "$oid", "@timestamp", "$"] {
+            assert_eq!(json_path(path).as_deref(), Ok(path));
+        }
+        for refused in ["", ".", ".id", "$.id", ".items[].id"] {
+            assert!(json_path(refused).is_err(), "{refused}");
         }
     }
 

@@ -7,7 +7,7 @@ use std::path::Path;
 use guira::{InsertError, TryExtendError};
 use serde::Serialize;
 
-use super::warnings::{WithoutKey, refuse_to_ignore_case, warn_of_excess, warn_of_missing_fields};
+use super::warnings::{WithoutKey, refuse_to_ignore_case, warn_of_empty_keys, warn_of_excess, warn_of_missing_keys};
 use crate::arguments::AddArguments;
 use crate::edited_filter::{EditedFilter, IfLoaded};
 use crate::exit_status::ExitStatus;
@@ -42,14 +42,15 @@ pub(crate) fn run(arguments: &AddArguments) -> Result<ExitStatus, Failure> {
     refuse_to_ignore_case(arguments.ignore_case, &arguments.file, normalization)?;
     let inputs = arguments.inputs.inputs(normalization, arguments.quiet.quiet);
     let mut adding = Adding::new(arguments, &filter, SeenDigests::default(), RejectedKeys::new(arguments)?);
-    let without_key = inputs.for_each_batch(|keys| adding.take(&mut filter, keys))?;
-    adding.without_key = without_key;
+    let blanks = inputs.for_each_batch(|keys| adding.take(&mut filter, keys))?;
+    adding.without_key = blanks.without_key;
     // Before the filter is replaced: whoever can't have the keys that did not fit would not know which they are.
     if let Some(rejected) = adding.rejected.take() {
         rejected.finish()?;
     }
     let (status, _) = adding.finish(filter)?;
-    warn_of_missing_fields(&arguments.inputs, without_key, WithoutKey::LeftOut);
+    warn_of_missing_keys(&arguments.inputs, &inputs, blanks.without_key, WithoutKey::LeftOut);
+    warn_of_empty_keys(blanks.empty);
     Ok(status)
 }
 

@@ -9,7 +9,7 @@ use guira::{
 use indicatif::HumanCount;
 use serde::Serialize;
 
-use super::warnings::{WithoutKey, warn_of_excess, warn_of_missing_fields};
+use super::warnings::{WithoutKey, warn_of_empty_keys, warn_of_excess, warn_of_missing_keys, without_key};
 use crate::arguments::{BuildArguments, HashName, Prefer};
 use crate::exit_status::ExitStatus;
 use crate::failure::{self, Failure};
@@ -18,7 +18,7 @@ use crate::filter_bytes;
 use crate::filter_file::{self, Existing, Replaced};
 use crate::filter_output::{self, FilterOutput};
 use crate::keys::{
-    DigestCollector, DistinctDigests, Examples, Input, Inputs, KeyForm, KeyList, KeyPart, Normalization,
+    Blanks, DigestCollector, DistinctDigests, Examples, Input, Inputs, KeyForm, KeyList, KeyPart, Normalization,
 };
 use crate::progress::Progress;
 use crate::provenance::{self, Provenance, TimeSource};
@@ -55,7 +55,7 @@ pub(crate) fn run(arguments: &BuildArguments) -> Result<ExitStatus, Failure> {
         }
     };
     if digests.len() == 0 {
-        refuse_lines_without_keys(arguments, digests.without_key())?;
+        refuse_lines_without_keys(arguments, &inputs, digests.blanks())?;
         if arguments.output.as_os_str() != "-" {
             refuse_to_empty(&arguments.output)?;
         }
@@ -67,7 +67,7 @@ pub(crate) fn run(arguments: &BuildArguments) -> Result<ExitStatus, Failure> {
         file: filter_output::name(&arguments.output),
         key_count: digests.len() as u64,
         repeated_count: digests.repeated(),
-        without_key_count: digests.without_key(),
+        without_key_count: digests.blanks().without_key,
         capacity: filter.filter.capacity() as u64,
         seeds_tried,
         is_capacity_given: arguments.capacity.is_some() || arguments.like.is_some(),
@@ -75,7 +75,8 @@ pub(crate) fn run(arguments: &BuildArguments) -> Result<ExitStatus, Failure> {
         replaced,
     };
     tell(&built, arguments.json, arguments.quiet)?;
-    warn_of_missing_fields(&arguments.inputs, digests.without_key(), WithoutKey::LeftOut);
+    warn_of_missing_keys(&arguments.inputs, &inputs, digests.blanks().without_key, WithoutKey::LeftOut);
+    warn_of_empty_keys(digests.blanks().empty);
     warn_of_excess(&arguments.output, &filter);
     if arguments.like.is_none() {
         warn_of_cost(arguments, &filter);
@@ -116,11 +117,11 @@ fn warn_of_cost(arguments: &BuildArguments, filter: &StoredFilter) {
 }
 
 /// Refuses to take no line at all: the field is misspelt, rather than missing everywhere.
-fn refuse_lines_without_keys(arguments: &BuildArguments, without_key: u64) -> Result<(), Failure> {
-    if let (1.., Some(fields)) = (without_key, arguments.inputs.fields()) {
-        let lines = counted(without_key, "line");
-        let text =
-            format_args!("no keys in {lines}, all without {fields}: give a field that is there; no file was written");
+fn refuse_lines_without_keys(arguments: &BuildArguments, inputs: &Inputs, blanks: Blanks) -> Result<(), Failure> {
+    if arguments.inputs.fields().is_some()
+        && let Some(lines) = without_key(&arguments.inputs, inputs, blanks.without_key)
+    {
+        let text = format_args!("no keys, only {lines}: give a field that is there; no file was written");
         return Err(Failure::of(filter_output::name(&arguments.output), text));
     }
     Ok(())
@@ -225,6 +226,7 @@ fn build_without(
 fn never_keys(path: &Path, arguments: &BuildArguments, normalization: Normalization) -> Result<KeyList, Failure> {
     let form = KeyForm { end: arguments.inputs.form().end, part: KeyPart::Whole };
     let inputs = Inputs::new(&[], &[path.to_owned()], &form, None, normalization, arguments.quiet.quiet);
+    let inputs = inputs.with_empty_keys(arguments.inputs.empty_keys());
     inputs.refuse_filters()?;
     inputs.refuse_as_output(&arguments.output)?;
     let mut keys = KeyList::default();

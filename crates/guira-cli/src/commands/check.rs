@@ -1,12 +1,13 @@
 mod detail;
 mod plain;
 
+use std::mem;
 use std::ops::ControlFlow;
 use std::path::PathBuf;
 
 use serde::Serialize;
 
-use super::warnings::{WithoutKey, refuse_to_ignore_case, warn_of_missing_fields};
+use super::warnings::{WithoutKey, refuse_to_ignore_case, warn_of_missing_keys};
 use crate::arguments::{CheckArguments, Print};
 use crate::exit_status::ExitStatus;
 use crate::failure::Failure;
@@ -84,7 +85,7 @@ fn select(
     }
     drop(progress);
     let counts = selection.finish()?;
-    warn_of_missing_fields(&arguments.inputs, counts.without_key, WithoutKey::Answered);
+    warn_of_missing_keys(&arguments.inputs, inputs, counts.without_key, WithoutKey::Answered);
     Ok(match (counts.selected > 0, failed) {
         (true, true) if arguments.quiet => ExitStatus::Success,
         (_, true) => ExitStatus::Error,
@@ -105,6 +106,8 @@ struct Selection<'names> {
     input_counts: Counts,
     /// The name of the current input.
     input: Vec<u8>,
+    /// Whether the next header is printed before the first line.
+    keeps_header: bool,
 }
 
 /// How lines are selected.
@@ -164,6 +167,7 @@ impl<'names> Selection<'names> {
             counts: Counts::default(),
             input_counts: Counts::default(),
             input: Vec::new(),
+            keeps_header: arguments.keep_header,
         }
     }
 
@@ -177,6 +181,9 @@ impl<'names> Selection<'names> {
     }
 
     fn take_block(&mut self, filters: &[FilterView<'_>], block: &Block<'_>) -> Result<ControlFlow<()>, Failure> {
+        if block.is_header() && mem::take(&mut self.keeps_header) {
+            self.output.begin_with(self.labels.of_header(&self.input, block.bytes()));
+        }
         let Self { engine, form, labels, output, input, input_counts, .. } = self;
         let mut printed = (*form == Form::Lines).then_some(&mut *output);
         let flow = match engine {

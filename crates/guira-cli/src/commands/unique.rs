@@ -10,12 +10,12 @@ use serde::Serialize;
 
 #[cfg(unix)]
 use super::intervals::{Intervals, Stored};
-use super::warnings::{WithoutKey, warn_of_missing_fields};
+use super::warnings::{WithoutKey, warn_of_missing_keys};
 use crate::arguments::UniqueArguments;
 use crate::exit_status::ExitStatus;
 use crate::failure::{Failure, report};
 use crate::filter::Filter;
-use crate::keys::{BATCH_SIZE, Block, Input, RecordEnd};
+use crate::keys::{BATCH_SIZE, Block, Input, Inputs, RecordEnd};
 use crate::progress::Progress;
 use crate::provenance::Provenance;
 use crate::render::Output;
@@ -73,7 +73,7 @@ pub(crate) fn run(arguments: &UniqueArguments) -> Result<ExitStatus, Failure> {
         read?;
     }
     drop(progress);
-    work.finish()?;
+    work.finish(&inputs)?;
     #[cfg(unix)]
     if let Some(signal) = signal {
         crate::signals::end_by(signal);
@@ -99,6 +99,8 @@ struct Deduplication<'arguments> {
     batch: Batch,
     /// The positions in a block of the records that are printed; adjacent ones are joined.
     runs: Vec<Range<usize>>,
+    /// Whether the next header is printed before the first line.
+    keeps_header: bool,
 }
 
 /// Numbers of records. The field names are those of the JSON output and must not change.
@@ -170,6 +172,7 @@ impl<'arguments> Deduplication<'arguments> {
             rate: 0.0,
             batch: Batch::default(),
             runs: Vec::new(),
+            keeps_header: arguments.keep_header,
         })
     }
 
@@ -200,6 +203,13 @@ impl<'arguments> Deduplication<'arguments> {
         let normalization = self.filter.provenance.normalization;
         if block.is_header() {
             self.lines += block.lines_between(0, block.bytes().len());
+            if mem::take(&mut self.keeps_header) {
+                let mut heading = block.bytes().to_vec();
+                if heading.last() != Some(&self.record_end.byte()) {
+                    heading.push(self.record_end.byte());
+                }
+                self.output.begin_with(heading);
+            }
             return match self.times.as_mut().and_then(Times::of_lines) {
                 Some(times) => times.read_header(block.bytes()).map_err(|error| Failure::of_io(&*self.input.0, &error)),
                 None => Ok(()),
@@ -300,7 +310,7 @@ impl<'arguments> Deduplication<'arguments> {
         };
         let line = self.lines + 1;
         self.lines += block.lines_between(start, record.end);
-        let moved = times.move_on(filter, record.time);
+        let moved = times.move_on(filter, record.time, &block.bytes()[start..record.end]);
         moved.map_err(|wrong| Failure::of(&*self.input.0, format_args!("line {line}: {wrong}")))
     }
 
@@ -336,7 +346,7 @@ impl<'arguments> Deduplication<'arguments> {
     }
 
     /// Says how many lines there were.
-    fn finish(mut self) -> Result<(), Failure> {
+    fn finish(mut self, inputs: &Inputs) -> Result<(), Failure> {
         let Counts { all, new, repeated, without_key, without_time } = self.counts;
         let printed = if self.arguments.repeated { repeated } else { new };
         if self.arguments.json {
@@ -345,7 +355,7 @@ impl<'arguments> Deduplication<'arguments> {
             self.output.write(format!("{printed}\n").as_bytes())?;
         }
         self.output.finish()?;
-        warn_of_missing_fields(&self.arguments.inputs, without_key, WithoutKey::Printed);
+        warn_of_missing_keys(&self.arguments.inputs, inputs, without_key, WithoutKey::Printed);
         if without_time > 0 {
             report(format_args!("warning: {} without a time, left out", counted(without_time, "line")));
         }

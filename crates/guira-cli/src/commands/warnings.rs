@@ -5,7 +5,7 @@ use std::path::Path;
 use crate::arguments::InputArguments;
 use crate::failure::{Failure, report};
 use crate::filter_output;
-use crate::keys::Normalization;
+use crate::keys::{EmptyKeys, Inputs, Normalization};
 use crate::render::text::{counted, rate};
 use crate::stored_filter::StoredFilter;
 
@@ -19,15 +19,56 @@ pub(super) enum WithoutKey {
     Printed,
 }
 
-/// Warns of records that are too short to have a key.
-pub(super) fn warn_of_missing_fields(inputs: &InputArguments, count: u64, consequence: WithoutKey) {
-    if let (1.., Some(fields)) = (count, inputs.fields()) {
+/// Warns of records without a key.
+pub(super) fn warn_of_missing_keys(arguments: &InputArguments, inputs: &Inputs, count: u64, consequence: WithoutKey) {
+    if let Some(lines) = without_key(arguments, inputs, count) {
         let consequence = match consequence {
             WithoutKey::LeftOut => "left out",
             WithoutKey::Answered => "taken for keys that are not in the filter",
             WithoutKey::Printed => "printed each time",
         };
-        report(format_args!("warning: {} without {fields}, {consequence}", counted(count, "line")));
+        report(format_args!("warning: {lines}, {consequence}"));
+    }
+}
+
+/// The records of the inputs without a key, of which there are so many, in words: `2 lines without field 3`.
+pub(super) fn without_key(arguments: &InputArguments, inputs: &Inputs, count: u64) -> Option<String> {
+    let skips_empty = arguments.empty_keys() == EmptyKeys::Skipped;
+    let without = if skips_empty { "with nothing in" } else { "without" };
+    match (count, arguments.fields()) {
+        (0, _) => None,
+        (_, None) => skips_empty.then(|| counted(count, "empty line")),
+        (_, Some(fields)) if !arguments.are_json() => Some(format!("{} {without} {fields}", counted(count, "line"))),
+        (_, Some(fields)) => {
+            let faults = inputs.json_faults();
+            // Whoever does not read on, or leaves out what is empty, has another number of them.
+            if faults.iter().map(|(count, _)| count).sum::<u64>() != count {
+                return Some(format!("{} {without} {fields}, or not JSON", counted(count, "line")));
+            }
+            let [not_json, without_value] = faults.map(|(count, first)| {
+                let place = if count == 1 { format!(" ({first})") } else { format!(" (the first is {first})") };
+                (count, place)
+            });
+            let mut texts = Vec::new();
+            if let (count @ 1.., place) = not_json {
+                let verb = if count == 1 { "is" } else { "are" };
+                texts.push(format!("{} that {verb} not JSON{place}", counted(count, "line")));
+            }
+            if let (count @ 1.., place) = without_value {
+                texts.push(format!("{} without {fields}{place}", counted(count, "line")));
+            }
+            Some(texts.join(" and "))
+        }
+    }
+}
+
+/// Warns of keys that are empty, which few lists are meant to have.
+pub(super) fn warn_of_empty_keys(count: u64) {
+    if count > 0 {
+        report(format_args!(
+            "warning: {} (blank lines or fields), so every blank one matches: --skip-empty leaves them out",
+            counted(count, "empty key")
+        ));
     }
 }
 

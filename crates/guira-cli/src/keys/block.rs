@@ -3,6 +3,7 @@ use std::ops::Range;
 use bstr::ByteSlice;
 
 use super::form::{FieldChoice, Fields, KeyForm, KeyPart, RecordEnd, Separator};
+use super::json::JsonFaults;
 use crate::failure::Failure;
 use crate::render::Output;
 
@@ -11,6 +12,8 @@ use crate::render::Output;
 pub(crate) struct Block<'input> {
     bytes: &'input [u8],
     keys: Keys<'input>,
+    /// What was wrong so far with the records of the input, if they are JSON.
+    faults: JsonFaults,
 }
 
 /// How to find the keys of a block.
@@ -68,12 +71,12 @@ impl<'input> Block<'input> {
             },
             _ => Keys::Whole(form.end),
         };
-        Self { bytes, keys }
+        Self { bytes, keys, faults: JsonFaults::NONE }
     }
 
     /// The first record of an input, which names its fields.
     pub(crate) const fn of_header(bytes: &'input [u8]) -> Self {
-        Self { bytes, keys: Keys::None }
+        Self { bytes, keys: Keys::None, faults: JsonFaults::NONE }
     }
 
     /// A block whose keys were found before.
@@ -83,7 +86,16 @@ impl<'input> Block<'input> {
         unquoted: &'input [u8],
         lines: Lines,
     ) -> Self {
-        Self { bytes, keys: Keys::Found { rows, unquoted, lines } }
+        Self { bytes, keys: Keys::Found { rows, unquoted, lines }, faults: JsonFaults::NONE }
+    }
+
+    /// This block of an input with such faults so far.
+    pub(crate) const fn with_faults(self, faults: JsonFaults) -> Self {
+        Self { faults, ..self }
+    }
+
+    pub(crate) const fn faults(&self) -> JsonFaults {
+        self.faults
     }
 
     /// This block with other keys.
@@ -186,7 +198,7 @@ impl<'input> Block<'input> {
             };
             let (piece, next) = rest.split_at(start_of_next);
             if !piece.is_empty() {
-                pieces.push(Self { bytes: piece, keys: self.keys });
+                pieces.push(Self { bytes: piece, ..*self });
             }
             rest = next;
         }

@@ -3,6 +3,7 @@ use hashbrown::HashTable;
 use rayon::iter::{IntoParallelIterator, ParallelIterator};
 
 use super::block::Block;
+use super::inputs::Blanks;
 use super::run::{RUN_LENGTH, Run, digest_of, number_of};
 use crate::threads;
 
@@ -20,7 +21,7 @@ pub(crate) struct DistinctDigests {
     /// For each partition, consecutive runs of sorted digests.
     partitions: Vec<Vec<Run>>,
     repeated: u64,
-    without_key: u64,
+    blanks: Blanks,
 }
 
 /// Collects the digests of keys, repeated or not, to make [`DistinctDigests`]. Each thread has a part of its own.
@@ -32,7 +33,7 @@ pub(crate) struct DigestCollector {
 /// The digests that one thread has collected.
 struct Part {
     partitions: Vec<Partition>,
-    without_key: u64,
+    blanks: Blanks,
 }
 
 /// Some digests whose low halves start alike.
@@ -57,7 +58,8 @@ impl DigestCollector {
     }
 
     pub(crate) fn finish(self) -> DistinctDigests {
-        let without_key = self.parts.iter().map(|part| part.without_key).sum();
+        let mut blanks = Blanks::default();
+        self.parts.iter().for_each(|part| blanks.add(part.blanks));
         let mut partitions: Vec<Vec<Partition>> = Vec::new();
         partitions.resize_with(1 << PARTITION_BITS, Vec::new);
         for part in self.parts {
@@ -66,7 +68,7 @@ impl DigestCollector {
             }
         }
         let (partitions, repeated): (Vec<_>, Vec<_>) = partitions.into_par_iter().map(distinct).unzip();
-        DistinctDigests { partitions, repeated: repeated.into_iter().sum(), without_key }
+        DistinctDigests { partitions, repeated: repeated.into_iter().sum(), blanks }
     }
 }
 
@@ -74,13 +76,15 @@ impl Part {
     fn new() -> Self {
         let mut partitions = Vec::new();
         partitions.resize_with(1 << PARTITION_BITS, Partition::default);
-        Self { partitions, without_key: 0 }
+        Self { partitions, blanks: Blanks::default() }
     }
 
     fn take(&mut self, block: &Block<'_>, hasher: &KeyHasher) {
-        block.for_each_key(|key, _| match key {
-            Some(key) => self.push(hasher.digest(key)),
-            None => self.without_key += 1,
+        block.for_each_key(|key, _| {
+            self.blanks.count(key);
+            if let Some(key) = key {
+                self.push(hasher.digest(key));
+            }
         });
     }
 
@@ -133,9 +137,9 @@ impl DistinctDigests {
         self.repeated
     }
 
-    /// How many records had no key.
-    pub(crate) fn without_key(&self) -> u64 {
-        self.without_key
+    /// How many records had no key, and how many keys were empty.
+    pub(crate) const fn blanks(&self) -> Blanks {
+        self.blanks
     }
 
     /// The digests in the order that fills a filter fastest, in steps.

@@ -1,3 +1,4 @@
+use std::cell::Cell;
 use std::ffi::OsString;
 use std::fs::{self, File};
 use std::io::{self, Read};
@@ -9,7 +10,8 @@ use guira::{FileHeader, LoadError};
 use super::block::{Block, Lines, Row};
 use super::compression::{Compression, Opened, open};
 use super::form::{KeyForm, RecordEnd};
-use super::normalization::{Normalization, Normalized};
+use super::json::{Fault, JsonFaults};
+use super::normalization::{EmptyKeys, Normalization, Normalized};
 use super::records::{BLOCK_SIZE, for_each_block};
 use crate::failure::{Failure, report};
 use crate::filter_bytes::standard_input;
@@ -42,10 +44,14 @@ pub(crate) struct Input {
     compression: Option<Compression>,
     /// What is done to its keys before they are hashed.
     normalization: Normalization,
+    /// What becomes of those that are empty then.
+    empty: EmptyKeys,
     /// How many bytes of it are read at a time.
     block_size: usize,
     /// Whether only errors are reported.
     is_quiet: bool,
+    /// What was wrong with its records, if they are JSON, when it was read last.
+    faults: Cell<JsonFaults>,
 }
 
 /// Calls `take` with the keys of the command line.
@@ -81,10 +87,10 @@ impl Input {
         progress: &Progress,
         mut take: impl FnMut(&Block<'_>) -> Result<ControlFlow<()>, Failure>,
     ) -> Result<ControlFlow<()>, Failure> {
-        if self.normalization.is_none() {
+        if self.normalization.is_none() && self.empty == EmptyKeys::Taken {
             return self.for_each_block_as_it_is(pulse, progress, take);
         }
-        let mut normalized = Normalized::new(self.normalization);
+        let mut normalized = Normalized::new(self.normalization, self.empty);
         self.for_each_block_as_it_is(pulse, progress, |block| {
             take(&normalized.block(block).map_err(|error| Failure::of_io(self.name(), &error))?)
         })
@@ -111,7 +117,10 @@ impl Input {
         if has_mark && !self.is_quiet {
             report(format_args!("{}: skipped the byte order mark at its start", self.name()));
         }
-        for_each_block(source, &self.form, self.block_size, explain, &mut take)
+        for_each_block(source, &self.form, self.block_size, explain, |block| {
+            self.faults.set(block.faults());
+            take(block)
+        })
     }
 
     fn begin<'progress>(
@@ -223,11 +232,19 @@ impl Inputs {
                     form: form.clone(),
                     compression,
                     normalization,
+                    empty: EmptyKeys::Taken,
                     block_size: BLOCK_SIZE,
                     is_quiet,
+                    faults: Cell::new(JsonFaults::NONE),
                 })
                 .collect(),
         )
+    }
+
+    /// Inputs whose empty keys are treated so.
+    pub(crate) fn with_empty_keys(mut self, empty: EmptyKeys) -> Self {
+        self.0.iter_mut().for_each(|input| input.empty = empty);
+        self
     }
 
     /// Inputs that are read in smaller blocks, for a command that has one thread.
@@ -240,7 +257,20 @@ impl Inputs {
         self.0.len()
     }
 
-    pub(crate) fn iter(&self) -> impl Iterator<Item = &Input> {
+    /// How many records of what was read are not JSON, and how many are without a value, with the place of the first of each:
+    /// `line 3 of conn.json`, or `line 3` where there is but one input.
+    pub(crate) fn json_faults(&self) -> [(u64, String); 2] {
+        let all = |fault: fn(JsonFaults) -> Fault| {
+            let faults = self.iter().map(|input| (input, fault(input.faults.get())));
+            let first = faults.clone().find(|(_, fault)| fault.count > 0).map(|(input, Fault { first, .. })| {
+                if self.len() > 1 { format!("line {first} of {}", input.name()) } else { format!("line {first}") }
+            });
+            (faults.map(|(_, fault)| fault.count).sum(), first.unwrap_or_default())
+        };
+        [all(|faults| faults.not_json), all(|faults| faults.without_value)]
+    }
+
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &Input> + Clone {
         self.0.iter()
     }
 
@@ -329,17 +359,18 @@ impl Inputs {
         Ok(())
     }
 
-    /// Calls `take` with batches of keys, in order. Returns how many records had no key.
-    pub(crate) fn for_each_batch(&self, mut take: impl FnMut(&[&[u8]]) -> Result<(), Failure>) -> Result<u64, Failure> {
-        let mut without_key = 0;
+    /// Calls `take` with batches of keys, in order. Returns how many records had no key, and how many keys were empty.
+    pub(crate) fn for_each_batch(
+        &self,
+        mut take: impl FnMut(&[&[u8]]) -> Result<(), Failure>,
+    ) -> Result<Blanks, Failure> {
+        let mut blanks = Blanks::default();
         self.for_all_blocks(|block| {
             let mut batch = Vec::with_capacity(BATCH_SIZE);
             let mut taken = Ok(());
             block.for_each_key(|key, _| {
-                let Some(key) = key else {
-                    without_key += 1;
-                    return;
-                };
+                blanks.count(key);
+                let Some(key) = key else { return };
                 batch.push(key);
                 if batch.len() == BATCH_SIZE {
                     if taken.is_ok() {
@@ -351,7 +382,31 @@ impl Inputs {
             taken?;
             if batch.is_empty() { Ok(()) } else { take(&batch) }
         })?;
-        Ok(without_key)
+        Ok(blanks)
+    }
+}
+
+/// Numbers of records and keys with nothing in them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Blanks {
+    /// Records without a key.
+    pub(crate) without_key: u64,
+    /// Keys that are empty.
+    pub(crate) empty: u64,
+}
+
+impl Blanks {
+    #[inline]
+    pub(crate) fn count(&mut self, key: Option<&[u8]>) {
+        match key {
+            None => self.without_key += 1,
+            Some(key) => self.empty += u64::from(key.is_empty()),
+        }
+    }
+
+    pub(crate) const fn add(&mut self, more: Self) {
+        self.without_key += more.without_key;
+        self.empty += more.empty;
     }
 }
 

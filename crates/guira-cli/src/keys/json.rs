@@ -18,11 +18,36 @@ pub(crate) struct JsonRows<'paths> {
     end: RecordEnd,
     rows: Vec<Row>,
     unquoted: Vec<u8>,
+    /// The number of records so far, and what was wrong with them.
+    records: u64,
+    faults: JsonFaults,
+}
+
+/// Records without a key.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct JsonFaults {
+    pub(crate) not_json: Fault,
+    pub(crate) without_value: Fault,
+}
+
+impl JsonFaults {
+    pub(crate) const NONE: Self = Self { not_json: Fault::NONE, without_value: Fault::NONE };
+}
+
+/// How many records have a fault, and the number of the first of them, from 1 on.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Fault {
+    pub(crate) count: u64,
+    pub(crate) first: u64,
+}
+
+impl Fault {
+    const NONE: Self = Self { count: 0, first: 0 };
 }
 
 impl<'paths> JsonRows<'paths> {
     pub(crate) const fn new(end: RecordEnd, paths: &'paths [String]) -> Self {
-        Self { paths, end, rows: Vec::new(), unquoted: Vec::new() }
+        Self { paths, end, rows: Vec::new(), unquoted: Vec::new(), records: 0, faults: JsonFaults::NONE }
     }
 
     /// Makes a block of these records. A record that is not JSON has no key. Fails if there is not enough memory for a record.
@@ -36,11 +61,12 @@ impl<'paths> JsonRows<'paths> {
             }
         });
         result?;
-        Ok(Block::of_rows(bytes, &self.rows, &self.unquoted, Lines::One))
+        Ok(Block::of_rows(bytes, &self.rows, &self.unquoted, Lines::One).with_faults(self.faults))
     }
 
     fn push(&mut self, record: &[u8], end: usize) -> io::Result<()> {
         memory::expect_free(record, MEMORY_OF_PARSER)?;
+        self.records += 1;
         let (rows_before, size_before) = (self.rows.len(), self.unquoted.len());
         let mut found = Found { rows: &mut self.rows, unquoted: &mut self.unquoted, end, result: Ok(()) };
         let is_valid = self.paths.iter().all(|path| find(record, path, &mut found).is_ok());
@@ -51,6 +77,12 @@ impl<'paths> JsonRows<'paths> {
         }
         if self.rows.len() == rows_before {
             memory::push(&mut self.rows, Row { key: None, end }, end)?;
+            let faults = &mut self.faults;
+            let fault = if is_valid { &mut faults.without_value } else { &mut faults.not_json };
+            if fault.count == 0 {
+                fault.first = self.records;
+            }
+            fault.count += 1;
         }
         Ok(())
     }

@@ -25,8 +25,8 @@ pub(crate) use examples::Examples;
 pub use form::{FieldChoice, Fields, KeyForm, KeyPart, RecordEnd, Separator};
 #[cfg(unix)]
 pub(crate) use inputs::Pulse;
-pub(crate) use inputs::{BATCH_SIZE, Input, Inputs};
+pub(crate) use inputs::{BATCH_SIZE, Blanks, Input, Inputs};
 pub(crate) use list::KeyList;
-pub(crate) use normalization::Normalization;
+pub(crate) use normalization::{EmptyKeys, Normalization};
 pub use record::Record;
 pub(crate) use time_field::{RecordTime, TimeField};

@@ -43,16 +43,27 @@ impl Normalization {
     }
 }
 
+/// What becomes of keys that are empty, as those of blank lines and of empty fields.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum EmptyKeys {
+    /// They are keys like others.
+    #[default]
+    Taken,
+    /// They are none.
+    Skipped,
+}
+
 /// The normalized keys of a block.
 pub(crate) struct Normalized {
     normalization: Normalization,
+    empty: EmptyKeys,
     rows: Vec<Row>,
     keys: Vec<u8>,
 }
 
 impl Normalized {
-    pub(crate) const fn new(normalization: Normalization) -> Self {
-        Self { normalization, rows: Vec::new(), keys: Vec::new() }
+    pub(crate) const fn new(normalization: Normalization, empty: EmptyKeys) -> Self {
+        Self { normalization, empty, rows: Vec::new(), keys: Vec::new() }
     }
 
     /// A block of the same records with normalized keys. Fails if there is not enough memory for a key.
@@ -78,7 +89,16 @@ impl Normalized {
             memory::reserve(&mut self.keys, key.len())?;
             self.normalization.apply(key, &mut self.keys);
         }
-        let key = key.map(|_| start..self.keys.len());
+        let mut key = key.map(|_| start..self.keys.len());
+        if self.empty == EmptyKeys::Skipped {
+            key = key.filter(|key| !key.is_empty());
+            // A record has one row without a key if it has no key, and none otherwise.
+            match self.rows.last() {
+                Some(last) if last.end == end && key.is_none() => return Ok(()),
+                Some(last) if last.end == end && last.key.is_none() => drop(self.rows.pop()),
+                _ => {}
+            }
+        }
         memory::push(&mut self.rows, Row { key, end }, end)
     }
 }
@@ -86,6 +106,25 @@ impl Normalized {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::keys::{FieldChoice, Fields, KeyForm, KeyPart, RecordEnd, Separator};
+
+    #[test]
+    fn empty_keys_are_skipped_once_blanks_are_left_out_and_a_record_of_nothing_else_has_none() {
+        let fields = Fields { choice: FieldChoice::All, separator: Separator::Byte(b',') };
+        let form = KeyForm { end: RecordEnd::Line, part: KeyPart::Fields(fields) };
+        let block = Block::of_records(b"a,,b\n, ,c\n,\n\n", &form);
+        let found = |empty| {
+            let mut normalized = Normalized::new(Normalization { lowercase: false, trim: true }, empty);
+            let mut found = Vec::new();
+            normalized.block(&block).expect("memory").for_each_key(|key, end| {
+                found.push((key.map(|key| String::from_utf8_lossy(key).into_owned()), end));
+            });
+            found
+        };
+        let key = |key: &str| Some(key.to_owned());
+        assert_eq!(found(EmptyKeys::Skipped), [(key("a"), 5), (key("b"), 5), (key("c"), 10), (None, 12), (None, 13)]);
+        assert_eq!(found(EmptyKeys::Taken).iter().filter(|(found, _)| *found == key("")).count(), 6);
+    }
 
     #[test]
     fn ascii_letters_are_made_lower_case_and_blanks_at_the_ends_left_out() {

@@ -13,19 +13,32 @@ pub(crate) struct Output {
     /// Whether output is flushed at once, for a person at a terminal.
     flushes_at_once: bool,
     is_closed: bool,
+    /// What is written before anything else, if anything is.
+    heading: Vec<u8>,
 }
 
 impl Output {
     pub(crate) fn new() -> Self {
         let flushes_at_once = io::stdout().is_terminal();
-        Self { writer: BufWriter::with_capacity(BUFFER_SIZE, unbuffered()), flushes_at_once, is_closed: false }
+        Self {
+            writer: BufWriter::with_capacity(BUFFER_SIZE, unbuffered()),
+            flushes_at_once,
+            is_closed: false,
+            heading: Vec::new(),
+        }
+    }
+
+    /// Writes these bytes before the first others, if there are any.
+    pub(crate) fn begin_with(&mut self, heading: Vec<u8>) {
+        self.heading = heading;
     }
 
     pub(crate) fn write(&mut self, bytes: &[u8]) -> Result<(), Failure> {
         if self.is_closed {
             return Ok(());
         }
-        let result = self.writer.write_all(bytes);
+        let heading = std::mem::take(&mut self.heading);
+        let result = self.writer.write_all(&heading).and_then(|()| self.writer.write_all(bytes));
         self.settle(result)?;
         if self.flushes_at_once { self.finish() } else { Ok(()) }
     }

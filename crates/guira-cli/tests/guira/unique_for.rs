@@ -260,7 +260,7 @@ fn lines_without_a_time_are_refused_or_kept_or_left_out() {
     assert_eq!((status, &*printed), (2, "10,ani\n"));
     assert_eq!(
         said,
-        "guira: log: line 2: has no time in that field: --untimed keep takes such lines with the time of the one before, \
+        "guira: log: line 2: \"no time\" is not a time that is known: --untimed keep takes such lines with the time of the one before, \
          --untimed skip leaves them out\n"
     );
     assert_eq!(run(&["-q", "--untimed", "keep"]), (0, "10,ani\nno time\n20,koel\n,tero\n".to_owned(), String::new()));
@@ -316,19 +316,44 @@ fn times_stand_in_fields_of_all_forms_of_lines() {
 }
 
 #[test]
+fn what_keeps_a_text_from_being_a_time_is_said() {
+    let place = Workplace::new();
+    for (text, reason) in [
+        ("2026-11-25 10:00:00", "is not a time that is known: it has no zone, such as Z or +01:00; see --time-field"),
+        ("2026-11-25", "is not a time that is known: it is a date, and has no time of day; see --time-field"),
+    ] {
+        place.write("log", format!("{text}\ta\n"));
+        let refused = place.guira(["unique", "--for", "1h", "--time-field", "1", "log"]);
+        assert_eq!((refused.status, refused.stderr), (2, format!("guira: log: line 1: \"{text}\" {reason}\n")));
+    }
+    place.write("log", "2026-11-25 10:00:00Z\ta\n2026-11-25T11:00:00+0100\ta\n\ta\n");
+    let outcome = place.guira(["unique", "--for", "1h", "--time-field", "1", "log"]);
+    assert_eq!((outcome.status, &*outcome.stdout), (2, &b"2026-11-25 10:00:00Z\ta\n"[..]));
+    assert!(outcome.stderr.starts_with("guira: log: line 3: has no time in that field"), "{}", outcome.stderr);
+}
+
+#[test]
 fn a_wrong_line_of_rows_with_several_lines_is_named_by_its_number() {
     let place = Workplace::new();
     place.write("first", "id,when\na,1\n");
     place.write("rows", "id,when\n\"a\nb\",2\n\"c\nd\",soon\n");
     let run = ["unique", "-q", "--for", "1h", "--csv", "--header", "id", "--time-field", "when", "first", "rows"];
     let refused = place.guira(run);
-    assert!(refused.stderr.starts_with("guira: rows: line 4: has no time in that field"), "{}", refused.stderr);
+    assert!(
+        refused.stderr.starts_with("guira: rows: line 4: \"soon\" is not a time that is known"),
+        "{}",
+        refused.stderr
+    );
     // Between NUL bytes a record is a line, whatever is done to its key.
     place.write("records", "1\tx\ny\nz\0soon\tv\0");
     for options in [&[][..], &["-i"]] {
         let run = ["unique", "-q", "--for", "1h", "-z", "--time-field", "1", "records"];
         let refused = place.guira([&run[..], options].concat());
-        assert!(refused.stderr.starts_with("guira: records: line 2: has no time in that field"), "{}", refused.stderr);
+        assert!(
+            refused.stderr.starts_with("guira: records: line 2: \"soon\" is not a time that is known"),
+            "{}",
+            refused.stderr
+        );
     }
     place.write("rows", "id,then\na,1\n");
     let refused = place.guira(run);

@@ -10,12 +10,12 @@ use super::rejected::RejectedKeys;
 use super::{Adding, prepare};
 use crate::arguments::AddArguments;
 use crate::commands::intervals::{Intervals, Stored};
-use crate::commands::warnings::{WithoutKey, refuse_to_ignore_case, warn_of_missing_fields};
+use crate::commands::warnings::{WithoutKey, refuse_to_ignore_case, warn_of_empty_keys, warn_of_missing_keys};
 use crate::edited_filter::EditedFilter;
 use crate::exit_status::ExitStatus;
 use crate::failure::Failure;
 use crate::inspection::{Inspection, Secret};
-use crate::keys::{BATCH_SIZE, KeyList, Normalization, SeenDigests};
+use crate::keys::{BATCH_SIZE, Blanks, KeyList, Normalization, SeenDigests};
 use crate::progress::Progress;
 use crate::secret_key::SecretKey;
 
@@ -42,12 +42,14 @@ pub(super) fn run(arguments: &AddArguments, key: Option<SecretKey>, every: Durat
         has_rejected: false,
     };
     let live = Intervals::new(every, store)?;
-    let mut without_key = 0;
+    let mut blanks = Blanks::default();
     let read = inputs.for_all_blocks_at(Some(&live), &Progress::of_bytes(inputs.size()), |_, block| {
         let pending = &mut live.stored().pending;
-        block.for_each_key(|key, _| match key {
-            Some(key) => pending.push(key),
-            None => without_key += 1,
+        block.for_each_key(|key, _| {
+            blanks.count(key);
+            if let Some(key) = key {
+                pending.push(key);
+            }
         });
         Ok(ControlFlow::Continue(()))
     });
@@ -57,7 +59,8 @@ pub(super) fn run(arguments: &AddArguments, key: Option<SecretKey>, every: Durat
         rejected.finish()?;
     }
     read?;
-    warn_of_missing_fields(&arguments.inputs, without_key, WithoutKey::LeftOut);
+    warn_of_missing_keys(&arguments.inputs, &inputs, blanks.without_key, WithoutKey::LeftOut);
+    warn_of_empty_keys(blanks.empty);
     if let Some(signal) = signal {
         crate::signals::end_by(signal);
     }

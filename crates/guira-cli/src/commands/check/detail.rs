@@ -18,6 +18,7 @@ pub(super) struct Detail<'names> {
     wanted: bool,
     print: Print,
     field_separator: u8,
+    is_csv: bool,
     record_end: RecordEnd,
     max_count: u64,
     is_line_buffered: bool,
@@ -54,6 +55,7 @@ impl<'names> Detail<'names> {
             wanted: !arguments.invert_match,
             print: arguments.printed(),
             field_separator: arguments.inputs.separator().printed(),
+            is_csv: arguments.inputs.is_csv(),
             record_end: arguments.inputs.form().end,
             max_count: arguments.max_count.map_or(u64::MAX, Into::into),
             is_line_buffered: arguments.line_buffered,
@@ -183,7 +185,7 @@ impl<'names> Detail<'names> {
                     if index > record.keys.start {
                         text.push(self.field_separator);
                     }
-                    text.extend_from_slice(batch.keys[index]);
+                    self.push_field(&mut text, batch.keys[index]);
                 }
                 text.push(end);
             }
@@ -191,6 +193,18 @@ impl<'names> Detail<'names> {
         output.write(&text)?;
         self.text = text;
         if self.is_line_buffered { output.finish() } else { Ok(()) }
+    }
+
+    /// Appends a field, in quotes where CSV needs them.
+    fn push_field(&self, text: &mut Vec<u8>, field: &[u8]) {
+        let special = [self.field_separator, self.record_end.byte(), b'"', b'\n', b'\r'];
+        if !self.is_csv || field.find_byteset(special).is_none() {
+            text.extend_from_slice(field);
+            return;
+        }
+        text.push(b'"');
+        text.extend_from_slice(&field.replace(b"\"", b"\"\""));
+        text.push(b'"');
     }
 
     /// The names of the filters that have one of these keys.
@@ -254,6 +268,14 @@ impl Labels {
         if self.filters {
             self.push_label(text, FILTERS, &filters());
         }
+    }
+
+    /// The header of an input as it is printed, with the labels of the lines below it; no filter has a key of it.
+    pub(super) fn of_header(&self, input: &[u8], header: &[u8]) -> Vec<u8> {
+        let mut text = Vec::new();
+        self.push(&mut text, input, 1, Vec::new);
+        self.push_record(&mut text, header, self.record_end, std::iter::empty());
+        text
     }
 
     fn push_label(&self, text: &mut Vec<u8>, color: &str, label: &[u8]) {

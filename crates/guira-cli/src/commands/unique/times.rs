@@ -4,9 +4,9 @@ use std::io;
 
 use guira::ExpiringCuckooFilter;
 
-use crate::arguments::{UniqueArguments, Untimed};
+use crate::arguments::{UniqueArguments, Untimed, json_path};
 use crate::failure::Failure;
-use crate::keys::{KeyPart, Normalization, RecordTime, TimeField};
+use crate::keys::{Examples, KeyPart, Normalization, RecordTime, TimeField};
 use crate::provenance::TimeSource;
 use crate::time;
 
@@ -57,6 +57,9 @@ impl Times {
             });
         };
         let form = arguments.inputs.form();
+        if let KeyPart::Json(_) = form.part {
+            json_path(text).map_err(|error| Failure::new(format_args!("--time-field {text}: {error}")))?;
+        }
         let field = TimeField::new(text, form.end, &form.part, arguments.inputs.separator()).ok_or_else(|| {
             Failure::new(format_args!(
                 "--time-field {text}: a field is a number, counted from 1; with --header its name"
@@ -137,16 +140,17 @@ impl LineTimes {
     /// # Errors
     ///
     /// What is wrong with the line, and what to do.
-    pub(super) fn move_on(&mut self, filter: &mut ExpiringCuckooFilter, time: Option<u64>) -> Result<Moved, String> {
+    pub(super) fn move_on(
+        &mut self,
+        filter: &mut ExpiringCuckooFilter,
+        time: Option<u64>,
+        record: &[u8],
+    ) -> Result<Moved, String> {
         let Some(now) = time else {
             return match self.untimed {
                 Untimed::Keep => Ok(Moved::On),
                 Untimed::Skip => Ok(Moved::Skipped),
-                Untimed::Refuse => {
-                    Err("has no time in that field: --untimed keep takes such lines with the time of the one \
-                                        before, --untimed skip leaves them out"
-                        .to_owned())
-                }
+                Untimed::Refuse => Err(self.what_is_missing(record)),
             };
         };
         let reached = filter.time();
@@ -170,6 +174,24 @@ impl LineTimes {
         Ok(Moved::On)
     }
 }
+
+impl LineTimes {
+    /// Why a record has no time, and what to do.
+    fn what_is_missing(&mut self, record: &[u8]) -> String {
+        let text = match self.field.of(record) {
+            Ok(Some(found)) if !found.text.is_empty() => found.text,
+            _ => return format!("has no time in that field: {UNTIMED}"),
+        };
+        let mut shown = Examples::default();
+        shown.add(text);
+        match time::what_is_missing(text) {
+            Some(reason) => format!("{shown} is not a time that is known: {reason}; see --time-field"),
+            None => format!("{shown} is not a time that is known: {UNTIMED}"),
+        }
+    }
+}
+
+const UNTIMED: &str = "--untimed keep takes such lines with the time of the one before, --untimed skip leaves them out";
 
 fn move_on(filter: &mut ExpiringCuckooFilter, now: u64) {
     while !filter.jump(now) {}
