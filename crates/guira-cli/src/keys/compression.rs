@@ -3,7 +3,7 @@ use std::fmt;
 use std::io::{self, BufRead, BufReader, ErrorKind, Read, Write};
 use std::path::Path;
 
-use flate2::bufread::MultiGzDecoder;
+use flate2::bufread::GzDecoder;
 use flate2::write::GzEncoder;
 use ruzstd::encoding::{CompressionLevel, compress_to_vec};
 
@@ -108,6 +108,11 @@ fn begin<R: Read>(mut source: R) -> io::Result<(Start, Vec<u8>, R)> {
     let mut bytes = Vec::new();
     loop {
         match recognise(&bytes) {
+            Some(Start::Foreign(Foreign::Utf16)) if bytes == b"\xff\xfe" => {
+                source.by_ref().take(2).read_to_end(&mut bytes)?;
+                let foreign = if bytes == b"\xff\xfe\0\0" { Foreign::Utf32 } else { Foreign::Utf16 };
+                return Ok((Start::Foreign(foreign), bytes, source));
+            }
             Some(start) => return Ok((start, bytes, source)),
             // One byte at a time, so that somebody who types keys need not enter four bytes first.
             None => {
@@ -179,27 +184,61 @@ impl Compression {
 }
 
 /// Decodes consecutive gzip members, at least one.
+///
+/// The crate's own reader of several takes whatever is behind a member for another one.
 struct GzipDecoder<R> {
-    decoder: MultiGzDecoder<R>,
-    /// Without this check an empty file, which was cut off, would be taken for one without members.
+    /// The source outside of members, and in them their decoder.
+    source: Option<R>,
+    member: Option<GzDecoder<R>>,
     has_begun: bool,
 }
 
 impl<R: BufRead> GzipDecoder<R> {
-    fn new(source: R) -> Self {
-        Self { decoder: MultiGzDecoder::new(source), has_begun: false }
+    const fn new(source: R) -> Self {
+        Self { source: Some(source), member: None, has_begun: false }
     }
 }
 
 impl<R: BufRead> Read for GzipDecoder<R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        if !self.has_begun {
-            if self.decoder.get_mut().fill_buf()?.is_empty() {
-                return Err(ErrorKind::UnexpectedEof.into());
+        loop {
+            if let Some(member) = &mut self.member {
+                let size = member.read(buffer)?;
+                if size > 0 || buffer.is_empty() {
+                    return Ok(size);
+                }
+                self.source = self.member.take().map(GzDecoder::into_inner);
+            }
+            let Some(source) = &mut self.source else { return Ok(0) };
+            match (source.fill_buf()?, self.has_begun) {
+                ([0x1f] | [0x1f, 0x8b, ..], _) => {}
+                ([], true) => return Ok(0),
+                // An empty file was cut off.
+                ([], false) => return Err(ErrorKind::UnexpectedEof.into()),
+                (_, true) => return Err(Refused("other bytes stand behind the gzip data").into()),
+                (_, false) => return Err(Refused("not gzip data: leave out --compression gzip").into()),
             }
             self.has_begun = true;
+            self.member = self.source.take().map(GzDecoder::new);
         }
-        self.decoder.read(buffer)
+    }
+}
+
+/// Why bytes are no compressed data.
+#[derive(Debug)]
+pub(super) struct Refused(pub(super) &'static str);
+
+impl fmt::Display for Refused {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(self.0)
+    }
+}
+
+impl Error for Refused {}
+
+impl From<Refused> for io::Error {
+    fn from(refused: Refused) -> Self {
+        Self::other(refused)
     }
 }
 
@@ -213,7 +252,8 @@ impl<R: Read> Read for Explained<R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         self.decoder.read(buffer).map_err(|error| {
             // System errors, such as those of a broken disk, have nothing to do with the compression.
-            if error.raw_os_error().is_some() || error.kind() == ErrorKind::Interrupted {
+            let is_refused = error.get_ref().is_some_and(|error| error.is::<Refused>());
+            if is_refused || error.raw_os_error().is_some() || error.kind() == ErrorKind::Interrupted {
                 return error;
             }
             if let Some(refusal) = refusal(&error) {
@@ -370,6 +410,20 @@ mod tests {
     }
 
     #[test]
+    fn utf_16_and_utf_32_are_told_apart() {
+        for (text, name) in [
+            (&b"\xff\xfe"[..], "UTF-16"),
+            (b"\xff\xfea\0", "UTF-16"),
+            (b"\xfe\xff\0a", "UTF-16"),
+            (b"\xff\xfe\0\0a\0\0\0", "UTF-32"),
+            (b"\0\0\xfe\xff\0\0\0a", "UTF-32"),
+        ] {
+            let refused = decoded(text, "keys").expect_err("no list of keys");
+            assert!(refused.starts_with(name) && refused.contains(&format!("iconv -f {name} ")), "{refused}");
+        }
+    }
+
+    #[test]
     fn what_only_has_the_name_is_refused() {
         for (name, start) in [
             ("keys.gz", "called .gz, but does not start as gzip data does: "),
@@ -413,6 +467,29 @@ mod tests {
         }
         let skipped = decoded(b"\x50\x2a\x4d\x18\x09\0\0\0abc", "");
         assert_eq!(skipped, Err("cut off: the zstd data ends too early".to_owned()));
+    }
+
+    #[test]
+    fn other_bytes_are_told_from_data_that_was_cut_off() {
+        for (compressed, name, compression) in
+            [(gzip(b"ani\n"), "gzip", Compression::Gzip), (zstandard(b"ani\n"), "zstd", Compression::Zstandard)]
+        {
+            for other in [&b"x"[..], b"garbage\n", b"\0\0\0\0", b"more text behind it than any header takes\n"] {
+                let behind = decoded(&[&compressed, other].concat(), "");
+                assert_eq!(behind, Err(format!("other bytes stand behind the {name} data")), "{other:?}");
+                let mut opened = open(other, None, Some(compression)).map(|_| ());
+                assert_eq!(
+                    opened.as_mut().map_err(|error| error.to_string()),
+                    Err(format!("not {name} data: leave out --compression {name}"))
+                );
+            }
+        }
+        let gzip_as_zstandard = open(&*gzip(b"ani\n"), None, Some(Compression::Zstandard)).map(|_| ());
+        assert!(gzip_as_zstandard.is_err_and(|error| error.to_string().starts_with("not zstd data")));
+        assert_eq!(
+            decoded(&[zstandard(b""), b"(xyz".to_vec()].concat(), "").err().as_deref(),
+            Some("other bytes stand behind the zstd data")
+        );
     }
 
     #[test]

@@ -9,6 +9,7 @@ pub(super) enum Foreign {
     SevenZip,
     Zip,
     Utf16,
+    Utf32,
     Parquet,
     Arrow,
     Avro,
@@ -43,10 +44,10 @@ impl Foreign {
         (b"7z\xbc\xaf\x27\x1c", Self::SevenZip),
         (b"PK\x03\x04", Self::Zip),
         (b"PK\x05\x06", Self::Zip),
-        // Both byte orders, and UTF-32, which starts alike in one of them.
+        // Both byte orders. UTF-32 starts alike in one of them.
         (b"\xff\xfe", Self::Utf16),
         (b"\xfe\xff", Self::Utf16),
-        (b"\0\0\xfe\xff", Self::Utf16),
+        (b"\0\0\xfe\xff", Self::Utf32),
         // Behind four letters that a key may begin with comes the type of the first field, of the first page or of the footer.
         (b"PAR1\x15", Self::Parquet),
         (b"ARROW1\0\0", Self::Arrow),
@@ -69,6 +70,7 @@ impl Foreign {
                 "UTF-16 text",
                 "convert it first, as with iconv -f UTF-16 -t UTF-8; other keys that begin so are read with --compression none",
             ),
+            Self::Utf32 => ("UTF-32 text", "convert it first, as with iconv -f UTF-32 -t UTF-8"),
             Self::Parquet => ("a Parquet file", COLUMN),
             Self::Arrow => ("an Arrow file", COLUMN),
             Self::Avro => ("an Avro file", COLUMN),

@@ -3,6 +3,8 @@ use std::io::{self, BufRead, Read};
 use ruzstd::decoding::errors::{FrameDecoderError, ReadFrameHeaderError};
 use ruzstd::decoding::{BlockDecodingStrategy, FrameDecoder};
 
+use super::compression::Refused;
+
 /// Decodes consecutive Zstandard frames, at least one, and verifies their checksums.
 ///
 /// The crate's own reader stops behind the first frame, and does not verify the checksum.
@@ -48,9 +50,21 @@ impl<R: BufRead> ZstandardDecoder<R> {
                 }
                 self.state = State::BetweenFrames;
             }
+            Err(FrameDecoderError::ReadFrameHeaderError(ReadFrameHeaderError::BadMagicNumber(_))) => {
+                return Err(self.no_frame());
+            }
             Err(error) => return Err(io::Error::other(error)),
         }
         Ok(())
+    }
+
+    /// The error for bytes that begin no frame, where one might begin.
+    fn no_frame(&self) -> io::Error {
+        let text = match self.state {
+            State::BeforeFirstFrame => "not zstd data: leave out --compression zstd",
+            State::BetweenFrames | State::InFrame => "other bytes stand behind the zstd data",
+        };
+        Refused(text).into()
     }
 
     fn end_frame(&mut self) -> io::Result<()> {
@@ -67,10 +81,12 @@ impl<R: BufRead> Read for ZstandardDecoder<R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         loop {
             if self.state != State::InFrame {
-                if self.source.fill_buf()?.is_empty() && self.state == State::BetweenFrames {
-                    return Ok(0);
+                match self.source.fill_buf()?.first() {
+                    None if self.state == State::BetweenFrames => return Ok(0),
+                    // A frame, one that is skipped, or one that was cut off.
+                    None | Some(b'\x28' | b'\x50'..=b'\x5f') => self.begin_frame()?,
+                    Some(_) => return Err(self.no_frame()),
                 }
-                self.begin_frame()?;
             } else if self.frame.can_collect() > 0 {
                 return self.frame.read(buffer);
             } else if self.frame.is_finished() {
