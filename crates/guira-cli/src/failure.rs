@@ -60,12 +60,15 @@ impl Failure {
         match *error {
             BuildError::Capacity { given, most } if given > 0 => {
                 let (keys, slots) = (text::counted(given, "key"), text::count(most));
-                Self::new(format_args!("a capacity of {keys} is too large: the largest table has {slots} slots"))
+                Self::new(format_args!(
+                    "a capacity of {keys} is too large: the largest table with such buckets has {slots} slots"
+                ))
             }
             BuildError::Resolution { given, lifetime } => {
-                let (given, lifetime) = (time::duration(given), time::duration(lifetime));
+                let fault = if given > lifetime { "long" } else { "short" };
+                let [given, least, lifetime] = [given, lifetime.div_ceil(254), lifetime].map(time::duration);
                 Self::new(format_args!(
-                    "a --resolution of {given} is not for {lifetime}: give at least a 254th of that, and at most all of it"
+                    "a --resolution of {given} is too {fault} for {lifetime}: give one from {least}, a 254th of that, to {lifetime}"
                 ))
             }
             // Values are the times of keys here.

@@ -88,7 +88,7 @@ fn explain(error: &clap::Error) -> ExitStatus {
     };
     let mut stderr = io::stderr().lock();
     match tip {
-        None => writeln!(stderr, "guira: {plain}"),
+        None => writeln!(stderr, "guira: {}", with_true_tip(plain)),
         Some(tip) => {
             let first = plain.lines().next().unwrap_or_default();
             writeln!(stderr, "guira: {first}\n\n  tip: {tip}\n\nFor more information, try 'guira --help'.")
@@ -96,6 +96,19 @@ fn explain(error: &clap::Error) -> ExitStatus {
     }
     .ok();
     ExitStatus::Error
+}
+
+/// An error with another tip than "to pass '-x' as a value, use '-- -x'", which is wrong for the value of an option; none for an
+/// unknown option with a long name.
+fn with_true_tip(plain: &str) -> String {
+    const TIP: &str = "  tip: a file whose name begins with - is written ./-NAME, the value of an option as in --note=-VALUE, and a key \
+                       stands behind --";
+    let Some((before, tip)) = plain.split_once("  tip: to pass '") else { return plain.to_owned() };
+    match tip.split_once('\n') {
+        Some((_, behind)) if tip.starts_with("--") => format!("{before}{}", behind.trim_start_matches('\n')),
+        Some((_, behind)) => format!("{before}{TIP}\n{behind}"),
+        None => plain.to_owned(),
+    }
 }
 
 /// What to do instead of a command that other programs have.

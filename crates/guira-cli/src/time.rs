@@ -5,7 +5,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use bstr::ByteSlice;
 use chrono::DateTime;
 use chrono::format::{Fixed, Item, Numeric, Pad, Parsed, parse};
-use humantime::{format_duration, format_rfc3339_millis};
+use humantime::format_rfc3339_millis;
 
 /// Numbers below this are seconds, others milliseconds: seconds up to the year 5138, milliseconds from 1973.
 const MIN_MILLISECONDS: u64 = 100_000_000_000;
@@ -109,9 +109,18 @@ pub(crate) fn shown(time: u64) -> String {
     }
 }
 
-/// A duration of so many milliseconds, as people read it.
+/// A duration of so many milliseconds, as people give it: in days at most, since months and years differ.
 pub(crate) fn duration(milliseconds: u64) -> String {
-    format_duration(Duration::from_millis(milliseconds)).to_string()
+    const UNITS: [(u64, &str); 5] = [(86_400_000, "d"), (3_600_000, "h"), (60_000, "m"), (1000, "s"), (1, "ms")];
+    let mut rest = milliseconds;
+    let mut parts = Vec::new();
+    for (size, unit) in UNITS {
+        if rest >= size {
+            parts.push(format!("{}{unit}", rest / size));
+            rest %= size;
+        }
+    }
+    if parts.is_empty() { "0s".to_owned() } else { parts.join(" ") }
 }
 
 /// The resolution of a lifetime for which none was given: a round number if there is one, such as two hours of a day. All of
@@ -213,8 +222,8 @@ mod tests {
         assert_eq!(shown(END_OF_RFC_3339), "253402300800000 ms");
         assert_eq!(shown(u64::MAX), "18446744073709551615 ms");
         assert_eq!(
-            (duration(0), duration(86_400_000), duration(5_400_500)),
-            ("0s".into(), "1day".into(), "1h 30m 500ms".into())
+            [0, 86_400_000, 45 * 86_400_000, 36 * 3_600_000, 5_400_500].map(duration),
+            ["0s", "1d", "45d", "1d 12h", "1h 30m 500ms"]
         );
     }
 }

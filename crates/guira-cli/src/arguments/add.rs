@@ -78,7 +78,7 @@ pub(crate) struct AddArguments {
     /// a line without its end is not stored then. Lines that are repeated are left out as without this option, for which all
     /// distinct keys are kept in memory; with --unique only those of an interval are.
     #[cfg(unix)]
-    #[arg(long, value_name = "TIME", value_parser = values::interval, conflicts_with = "json")]
+    #[arg(long, value_name = "TIME", value_parser = values::interval, allow_hyphen_values = true, conflicts_with = "json")]
     pub(crate) every: Option<Duration>,
 
     /// Do not grow the table

@@ -34,15 +34,15 @@ pub(crate) struct BuildArguments {
     /// The share of absent keys that may be found: 0.001, 0.1% or 1/1000 [default: 0.001]
     ///
     /// The rate holds as long as the filter holds no more keys than its capacity, or than --max-capacity.
-    #[arg(long, help_heading = SIZE, value_parser = values::rate, allow_negative_numbers = true)]
+    #[arg(long, help_heading = SIZE, value_parser = values::rate, allow_hyphen_values = true)]
     pub(crate) rate: Option<f64>,
 
     /// The bits stored per key (2 to 56), instead of a rate
-    #[arg(long, help_heading = SIZE, value_name = "BITS", conflicts_with = "rate", value_parser = values::fingerprint_bits, allow_negative_numbers = true)]
+    #[arg(long, help_heading = SIZE, value_name = "BITS", conflicts_with = "rate", value_parser = values::fingerprint_bits, allow_hyphen_values = true)]
     pub(crate) fingerprint_bits: Option<u32>,
 
     /// How many keys must fit, such as 5000000, 5M or 5e6 [default: the keys of the input]
-    #[arg(long, help_heading = SIZE, value_name = "KEYS", value_parser = values::capacity, allow_negative_numbers = true)]
+    #[arg(long, help_heading = SIZE, value_name = "KEYS", value_parser = values::capacity, allow_hyphen_values = true)]
     pub(crate) capacity: Option<usize>,
 
     /// Up to how many keys the rate holds when the filter grows, now or by "guira add" [default: the capacity, or without
@@ -57,7 +57,7 @@ pub(crate) struct BuildArguments {
         help_heading = SIZE,
         value_name = "KEYS",
         value_parser = values::capacity,
-        allow_negative_numbers = true,
+        allow_hyphen_values = true,
         conflicts_with_all = ["layout", "slots_per_bucket", "fingerprint_bits"]
     )]
     pub(crate) max_capacity: Option<usize>,
@@ -80,7 +80,7 @@ pub(crate) struct BuildArguments {
 
     /// The slots of a bucket: 1, 2, 3, 4 or 8 if packed, 4 if semi-sorted [default: what --prefer asks for; with
     /// --fingerprint-bits 4]
-    #[arg(long, help_heading = SIZE, value_name = "SLOTS", value_parser = values::slots_per_bucket, allow_negative_numbers = true)]
+    #[arg(long, help_heading = SIZE, value_name = "SLOTS", value_parser = values::slots_per_bucket, allow_hyphen_values = true)]
     pub(crate) slots_per_bucket: Option<u32>,
 
     /// The seed of the hash: filters with different seeds are wrong about different keys [default: 0]
@@ -91,7 +91,7 @@ pub(crate) struct BuildArguments {
         hide_default_value = true,
         conflicts_with = "key_file",
         value_parser = values::seed,
-        allow_negative_numbers = true
+        allow_hyphen_values = true
     )]
     pub(crate) seed: u64,
 
@@ -116,6 +116,7 @@ pub(crate) struct BuildArguments {
         help_heading = SIZE,
         value_name = "TIME",
         value_parser = values::lifetime,
+        allow_hyphen_values = true,
         conflicts_with_all = ["fingerprint_bits", "prefer", "layout", "slots_per_bucket"]
     )]
     pub(crate) lifetime: Option<u64>,
@@ -123,7 +124,7 @@ pub(crate) struct BuildArguments {
     /// With --lifetime, how much longer than that a key may be found [default: a twelfth of it, or so]
     ///
     /// A finer one takes more bits for each key. A lifetime has at most 254 of them, and is made longer to be a whole number.
-    #[arg(long, help_heading = SIZE, value_name = "TIME", value_parser = values::lifetime, requires = "lifetime")]
+    #[arg(long, help_heading = SIZE, value_name = "TIME", value_parser = values::lifetime, allow_hyphen_values = true, requires = "lifetime")]
     pub(crate) resolution: Option<u64>,
 
     /// Use the parameters of another filter file, so that both can be merged later

@@ -54,7 +54,7 @@ pub(crate) struct CheckArguments {
     pub(crate) ignore_case: bool,
 
     /// Stop reading an input after this many selected lines
-    #[arg(long, short, value_name = "LINES", value_parser = values::line_count, help_heading = SELECTION)]
+    #[arg(long, short, value_name = "LINES", value_parser = values::line_count, allow_hyphen_values = true, help_heading = SELECTION)]
     pub(crate) max_count: Option<NonZeroU64>,
 
     /// Print only the number of selected lines, for each input
@@ -62,7 +62,7 @@ pub(crate) struct CheckArguments {
     pub(crate) count: bool,
 
     /// Print nothing and stop at the first selected line: the exit status is the answer
-    #[arg(long, short, conflicts_with = "count", help_heading = OUTPUT)]
+    #[arg(long, short, conflicts_with_all = ["count", "json"], help_heading = OUTPUT)]
     pub(crate) quiet: bool,
 
     /// Print only the names of inputs with a selected line
@@ -106,7 +106,7 @@ pub(crate) struct CheckArguments {
     )]
     pub(crate) keep_header: bool,
 
-    /// When to use colours [default: auto]
+    /// When to colour keys that are a part of a line, and the names and numbers before lines [default: auto]
     #[arg(
         long,
         value_enum,
@@ -121,7 +121,7 @@ pub(crate) struct CheckArguments {
     #[arg(long, help_heading = OUTPUT)]
     pub(crate) line_buffered: bool,
 
-    /// Print the number of lines of all inputs together as JSON
+    /// With --count, print the number of lines of all inputs together as JSON
     #[arg(long, requires = "count", help_heading = OUTPUT)]
     pub(crate) json: bool,
 

@@ -40,13 +40,13 @@ pub(crate) struct ConvertArguments {
     /// The slots of a bucket: 1, 2, 3, 4 or 8 if packed, 4 or 8 if it grows, 4 if semi-sorted [default: as in the file]
     ///
     /// The number of buckets stays, so the table has room for more keys or for fewer.
-    #[arg(long, value_name = "SLOTS", value_parser = values::slots_per_bucket, allow_negative_numbers = true)]
+    #[arg(long, value_name = "SLOTS", value_parser = values::slots_per_bucket, allow_hyphen_values = true)]
     pub(crate) slots_per_bucket: Option<u32>,
 
     /// The bits stored per key [default: as in the file]
     ///
     /// Each bit less doubles the false positive rate.
-    #[arg(long, value_name = "BITS", value_parser = values::fingerprint_bits, allow_negative_numbers = true)]
+    #[arg(long, value_name = "BITS", value_parser = values::fingerprint_bits, allow_hyphen_values = true)]
     pub(crate) fingerprint_bits: Option<u32>,
 
     /// The filter file to write; "-" is standard output

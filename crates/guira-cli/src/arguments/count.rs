@@ -28,7 +28,7 @@ pub(crate) struct CountArguments {
     #[arg(long, short, conflicts_with = "json")]
     pub(crate) quiet: bool,
 
-    /// Print JSON
+    /// Print JSON; bytes of a key that are not UTF-8 are shown as U+FFFD
     #[arg(long)]
     pub(crate) json: bool,
 

@@ -21,7 +21,8 @@ pub(super) const DIVIDED: &str = "divided";
 pub(crate) struct InputArguments {
     /// Files of keys, one on each line; "-", or no input at all, is standard input
     ///
-    /// A line ends with LF or CR LF, which are not part of the key. An empty line is a key too, unless --skip-empty is given. Files compressed with gzip or zstd are decompressed.
+    /// A line ends with LF or CR LF, which are not part of the key. An empty line is a key too, unless --skip-empty is given. A byte
+    /// order mark of UTF-8 at the start of an input is skipped. Files compressed with gzip or zstd are decompressed.
     #[arg(value_name = "INPUT")]
     inputs: Vec<PathBuf>,
 
@@ -38,7 +39,7 @@ pub(crate) struct InputArguments {
         value_name = "LIST",
         value_parser = values::field,
         value_delimiter = ',',
-        allow_negative_numbers = true,
+        allow_hyphen_values = true,
         groups = [FIELDS, DIVIDED],
         help_heading = HEADING
     )]

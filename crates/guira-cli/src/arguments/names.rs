@@ -57,7 +57,7 @@ pub(crate) enum Untimed {
 pub(crate) enum CompressionName {
     /// What the first bytes say, or else the ends .gz and .zst of a name
     Auto,
-    /// Not at all: the bytes are the keys, whatever they look like
+    /// Not at all: the bytes are the keys, whatever they look like, but for a byte order mark at the start
     None,
     /// Gzip, of one member or several
     Gzip,

@@ -16,7 +16,7 @@ pub(crate) struct NowArguments {
     ///
     /// Written as in RFC 3339 (2026-11-25T10:00:00Z), or as seconds or milliseconds since 1970. A time before the one that the
     /// filter has reached changes nothing.
-    #[arg(long, value_name = "TIME", value_parser = values::time)]
+    #[arg(long, value_name = "TIME", value_parser = values::time, allow_hyphen_values = true)]
     now: Option<GivenTime>,
 }
 

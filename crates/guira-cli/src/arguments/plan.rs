@@ -23,11 +23,11 @@ const STATUS: &str = "Exit status: 0 if there is such a filter, 2 if not";
 #[command(before_help = EXAMPLES, after_help = STATUS)]
 pub(crate) struct PlanArguments {
     /// How many keys must fit
-    #[arg(long, value_name = "KEYS", value_parser = values::capacity, allow_negative_numbers = true)]
+    #[arg(long, value_name = "KEYS", value_parser = values::capacity, allow_hyphen_values = true)]
     pub(crate) capacity: usize,
 
     /// The share of absent keys that may be found
-    #[arg(long, value_parser = values::rate, allow_negative_numbers = true)]
+    #[arg(long, value_parser = values::rate, allow_hyphen_values = true)]
     pub(crate) rate: f64,
 
     /// What matters more [default: speed]

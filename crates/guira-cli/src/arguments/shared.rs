@@ -18,7 +18,7 @@ pub(crate) struct ThreadArguments {
         default_value_t = 0,
         hide_default_value = true,
         value_parser = values::threads,
-        allow_negative_numbers = true
+        allow_hyphen_values = true
     )]
     pub(crate) count: usize,
 }
@@ -66,7 +66,7 @@ impl TrustArguments {
 #[derive(Args, Clone, Copy, Debug)]
 pub(crate) struct WaitArguments {
     /// Give up after so long where another process changes the file, such as 5s, 2m or 0 [default: wait until it is done]
-    #[arg(id = "wait", long = "wait", value_name = "TIME", value_parser = values::duration)]
+    #[arg(id = "wait", long = "wait", value_name = "TIME", value_parser = values::duration, allow_hyphen_values = true)]
     pub(crate) at_most: Option<Duration>,
 }
 

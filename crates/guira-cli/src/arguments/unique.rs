@@ -49,14 +49,14 @@ const STATUS: &str = "Exit status: 0 if all was read, 2 if there was an error";
 #[command(before_help = EXAMPLES, after_help = STATUS)]
 pub(crate) struct UniqueArguments {
     /// The share of new lines that may be left out, such as 0.001 or 1/1000 [default: one in a million]
-    #[arg(long, short, value_name = "RATE", value_parser = values::rate, allow_negative_numbers = true)]
+    #[arg(long, short, value_name = "RATE", value_parser = values::rate, allow_hyphen_values = true)]
     pub(crate) rate: Option<f64>,
 
     /// How many distinct lines are expected, with --for at a time; it grows beyond [default: 350,000]
     ///
     /// The closer this is, the less memory is taken. Up to 256 times as many, the rate is kept; with
     /// --for fewer at very low rates, or with a fine --resolution. A --state that is there has its size already.
-    #[arg(long, value_name = "LINES", value_parser = values::capacity, allow_negative_numbers = true)]
+    #[arg(long, value_name = "LINES", value_parser = values::capacity, allow_hyphen_values = true)]
     pub(crate) capacity: Option<usize>,
 
     /// Go on where the last run with this file stopped, and remember in it what came; it is made if it is not there
@@ -74,7 +74,7 @@ pub(crate) struct UniqueArguments {
     ///
     /// It is then taken for new when it comes again. Within this time it is never printed twice; after this time and the
     /// resolution it is forgotten.
-    #[arg(long = "for", value_name = "TIME", value_parser = values::lifetime, help_heading = FORGETTING)]
+    #[arg(long = "for", value_name = "TIME", value_parser = values::lifetime, allow_hyphen_values = true, help_heading = FORGETTING)]
     pub(crate) lifetime: Option<u64>,
 
     /// With --for, count from when the line came last, so that a line is printed when it has not come for that time
@@ -85,7 +85,7 @@ pub(crate) struct UniqueArguments {
     ///
     /// A finer one takes more bits for each line, and the rate is kept for fewer. At most 254 fit the time of --for, which is made
     /// longer to be a whole number of them.
-    #[arg(long, value_name = "TIME", value_parser = values::lifetime, help_heading = FORGETTING)]
+    #[arg(long, value_name = "TIME", value_parser = values::lifetime, allow_hyphen_values = true, help_heading = FORGETTING)]
     pub(crate) resolution: Option<u64>,
 
     /// Take the time from this field of each line, and not from the clock
@@ -118,6 +118,7 @@ pub(crate) struct UniqueArguments {
         long,
         value_name = "TIME",
         value_parser = values::lifetime,
+        allow_hyphen_values = true,
         requires = "time_field",
         help_heading = FORGETTING
     )]
@@ -139,7 +140,7 @@ pub(crate) struct UniqueArguments {
     #[arg(long)]
     pub(crate) trim: bool,
 
-    /// Print the numbers of lines as JSON
+    /// With --count, print the numbers of lines as JSON
     #[arg(long, requires = "count")]
     pub(crate) json: bool,
 

@@ -97,17 +97,22 @@ fn whole_number(text: &str) -> Result<usize, Unfit> {
     number.checked_mul(scale).ok_or(Unfit::TooLarge)
 }
 
-/// A time: `10s`, `1.5m`, `250ms`, or a number of seconds.
+/// A time with its units: `24h`, `90m`, `7d`, `500ms`, `1h 30m`. `form` says how one is written.
+fn with_units(text: &str, form: &str) -> Result<Duration, String> {
+    if text.split(|character: char| !character.is_alphabetic()).any(|unit| unit == "M") {
+        return Err("M is for months: write m for minutes, or a number of days, such as 30d".into());
+    }
+    humantime::parse_duration(text).map_err(|_| form.to_owned())
+}
+
+/// A time to wait: with its units, or a number of seconds.
 pub(super) fn duration(text: &str) -> Result<Duration, String> {
-    let (number, scale) = [("ms", 0.001), ("s", 1.0), ("m", 60.0), ("h", 3600.0)]
-        .into_iter()
-        .find_map(|(unit, scale)| text.strip_suffix(unit).map(|number| (number, scale)))
-        .unwrap_or((text, 1.0));
-    let is_plain = number.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.');
-    let seconds = if is_plain { number.parse::<f64>().ok() } else { None };
-    seconds
-        .and_then(|number| Duration::try_from_secs_f64(number * scale).ok())
-        .ok_or_else(|| "a time is a number of seconds, or such as 10s, 2m or 250ms".into())
+    const FORM: &str = "a time is a number and its unit, such as 10s, 2m or 250ms, or a number of seconds";
+    let is_plain = text.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.');
+    match text.parse() {
+        Ok(seconds) if is_plain => Duration::try_from_secs_f64(seconds).map_err(|_| FORM.to_owned()),
+        _ => with_units(text, FORM),
+    }
 }
 
 /// A time between two things that are done again and again.
@@ -121,12 +126,14 @@ pub(super) fn interval(text: &str) -> Result<Duration, String> {
     }
 }
 
-/// A lifetime or the like, in milliseconds: `24h`, `90m`, `7d`, `500ms`, `1h 30m`.
+/// A lifetime or the like, in milliseconds.
 pub(super) fn lifetime(text: &str) -> Result<u64, String> {
-    let is_whole = |duration: &Duration| duration.subsec_nanos().is_multiple_of(1_000_000);
-    match humantime::parse_duration(text).ok().filter(is_whole).map(time::milliseconds) {
-        Some(milliseconds) if (1..u64::MAX / 2).contains(&milliseconds) => Ok(milliseconds),
-        _ => Err("a time is a number and its unit, at least 1ms, such as 24h, 90m, 7d or 500ms".into()),
+    const FORM: &str = "a time is a number and its unit, at least 1ms, such as 24h, 90m, 7d or 500ms";
+    let lifetime = with_units(text, FORM)?;
+    let is_whole = lifetime.subsec_nanos().is_multiple_of(1_000_000);
+    match time::milliseconds(lifetime) {
+        milliseconds if is_whole && (1..u64::MAX / 2).contains(&milliseconds) => Ok(milliseconds),
+        _ => Err(FORM.into()),
     }
 }
 
@@ -294,11 +301,13 @@ mod tests {
             ("250ms", 250),
             ("2h", 7_200_000),
             ("0", 0),
-            (".5s", 500),
+            ("1.5", 1500),
+            ("1h30m", 5_400_000),
+            ("7d", 604_800_000),
         ] {
             assert_eq!(duration(typed), Ok(Duration::from_millis(milliseconds)), "{typed}");
         }
-        for refused in ["", "s", "-1", "-1s", "1d", "inf", "nan", "1e3", "1 s", "99999999999999999999999h"] {
+        for refused in ["", ".", "s", "-1", "-1s", "inf", "nan", "1e3", "5M", "99999999999999999999999h"] {
             assert!(duration(refused).is_err(), "{refused}");
         }
         assert!(interval("0").is_err() && interval("0.0001s").is_err());
@@ -322,6 +331,9 @@ mod tests {
         }
         for refused in ["", "0", "0s", "5", "-1h", "1500us", "999us", "h", "1 fortnight", "999999999999999y"] {
             assert!(lifetime(refused).is_err(), "{refused}");
+        }
+        for months in ["5M", "1h 5M", "1 M"] {
+            assert!(lifetime(months).expect_err("no minutes").contains("months"), "{months}");
         }
     }
 

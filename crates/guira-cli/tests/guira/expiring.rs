@@ -227,7 +227,7 @@ fn a_file_is_compressed_and_otherwise_stays_as_it_was_made() {
     assert!(converted.status == 0 && place.read("copy.guira") == place.read("set.guira"), "{}", converted.stderr);
     for option in [["--fingerprint-bits", "9"], ["--layout", "semi-sorted"], ["--slots-per-bucket", "8"]] {
         let refused = place.guira([&["convert", "-o", "other.guira", "set.guira"][..], &option].concat());
-        assert_refused(&refused, "guira build --lifetime 1day --rate 1.0e-6 -o other.guira LIST");
+        assert_refused(&refused, "guira build --lifetime 1d --rate 1.0e-6 -o other.guira LIST");
     }
 }
 
@@ -253,7 +253,7 @@ fn a_secret_key_and_the_treatment_of_keys_go_with_the_file() {
     assert_refused(&place.guira_with(["check", "set.guira"], b"ani\n"), "--key-file");
     // Without the key, all is known but how many are alive.
     let shown = String::from_utf8(place.guira(["info", "set.guira"]).stdout).expect("text");
-    assert!(shown.contains("keys live for                    1day") && shown.contains("for a day"), "{shown}");
+    assert!(shown.contains("keys live for                    1d") && shown.contains("for a day"), "{shown}");
     assert!(shown.contains("2026-11-25T10:00:00.000Z") && !shown.contains("keys alive"), "{shown}");
     assert_eq!(place.guira(["verify", "set.guira"]).status, 0);
     let added = place.guira_with(["add", "-q", "--key-file", "secret", "--now", AFTERNOON, "set.guira"], b"KOEL\n");
@@ -295,7 +295,10 @@ fn what_has_no_meaning_is_refused_with_what_to_do() {
     let build = |options: &[&str]| place.guira([&["build", "-o", "new.guira", "birds.txt"], options].concat());
     assert_refused(&build(&["--now", MORNING]), "its keys do not expire: leave out --now");
     assert_refused(&build(&["--lifetime", "24"]), "a time is a number and its unit");
-    assert_refused(&build(&["--lifetime", "1h", "--resolution", "2h"]), "a --resolution of 2h is not for 1h");
+    assert_refused(
+        &build(&["--lifetime", "1h", "--resolution", "2h"]),
+        "a --resolution of 2h is too long for 1h: give one from 14s 174ms, a 254th of that, to 1h",
+    );
     assert_refused(&build(&["--lifetime", "1h", "--resolution", "1s"]), "a 254th");
     assert_refused(&build(&["--lifetime", "1h", "--capacity", "1"]), "2 keys do not fit the capacity of 1");
     assert_refused(&build(&["--lifetime", "1h", "--layout", "packed"]), "--layout");

@@ -233,7 +233,7 @@ fn a_line_that_is_refused_ends_a_run_whose_state_has_what_was_printed() {
     };
     let refused = run(&[]);
     assert_eq!((refused.status, refused.stdout.split(|&byte| byte == b'\n').count()), (2, 3));
-    let expected = "guira: log: line 3: its time, 2062-11-25T10:20:00.000Z, is more than 1day after the latest before it, \
+    let expected = "guira: log: line 3: its time, 2062-11-25T10:20:00.000Z, is more than 1d after the latest before it, \
                     2026-11-25T10:10:00.000Z, and lines would be forgotten: if it is right, give a longer --max-gap\n";
     assert_eq!(refused.stderr, expected);
     let refused = run(&[]);
@@ -372,7 +372,7 @@ fn what_has_no_meaning_is_refused_with_what_to_do() {
         unique(option, &format!("{} is for lines that are forgotten: give --for as well", option[0]));
     }
     unique(&["--for", "24"], "a time is a number and its unit");
-    unique(&["--for", "1h", "--resolution", "2h"], "a --resolution of 2h is not for 1h");
+    unique(&["--for", "1h", "--resolution", "2h"], "a --resolution of 2h is too long for 1h");
     unique(&["--for", "1h", "--capacity", "100", "--rate", "1e-16"], "so low a rate is not for keys that expire");
     unique(&["--for", "1h", "--time-field", "when"], "a field is a number, counted from 1");
     unique(&["--for", "1h", "--time-field", "1", "--now", "5"], "--now");
