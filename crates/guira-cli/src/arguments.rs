@@ -55,7 +55,7 @@ pub(crate) use verify::VerifyArguments;
 /// Keep a set of keys in a few bits per key, and ask it, add to it, remove from it.
 ///
 /// A cuckoo filter answers "certainly not" or "probably" for a key. How often "probably" is wrong is the false positive rate,
-/// which you choose. A key is a line without its line end: any bytes, of any length, compared byte for byte.
+/// which you choose. A key is a line without its line end: any bytes, of any length, even none, compared byte for byte.
 #[derive(Debug, Parser)]
 #[command(name = "guira", version, long_version = LONG_VERSION, arg_required_else_help = true, max_term_width = 100)]
 #[command(before_help = EXAMPLES, after_long_help = STATUS)]

@@ -42,15 +42,15 @@ pub(crate) fn run(arguments: &AddArguments) -> Result<ExitStatus, Failure> {
     refuse_to_ignore_case(arguments.ignore_case, &arguments.file, normalization)?;
     let inputs = arguments.inputs.inputs(normalization, arguments.quiet.quiet);
     let mut adding = Adding::new(arguments, &filter, SeenDigests::default(), RejectedKeys::new(arguments)?);
-    let blanks = inputs.for_each_batch(|keys| adding.take(&mut filter, keys))?;
-    adding.without_key = blanks.without_key;
+    let empty_counts = inputs.for_each_batch(|keys| adding.take(&mut filter, keys))?;
+    adding.without_key = empty_counts.without_key;
     // Before the filter is replaced: whoever can't have the keys that did not fit would not know which they are.
     if let Some(rejected) = adding.rejected.take() {
         rejected.finish()?;
     }
     let (status, _) = adding.finish(filter)?;
-    warn_of_missing_keys(&arguments.inputs, &inputs, blanks.without_key, WithoutKey::LeftOut);
-    warn_of_empty_keys(blanks.empty);
+    warn_of_missing_keys(&arguments.inputs, &inputs, empty_counts.without_key, WithoutKey::LeftOut);
+    warn_of_empty_keys(empty_counts.empty);
     Ok(status)
 }
 

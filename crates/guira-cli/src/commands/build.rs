@@ -18,7 +18,7 @@ use crate::filter_bytes;
 use crate::filter_file::{self, Existing, Replaced};
 use crate::filter_output::{self, FilterOutput};
 use crate::keys::{
-    Blanks, DigestCollector, DistinctDigests, Examples, Input, Inputs, KeyForm, KeyList, KeyPart, Normalization,
+    DigestCollector, DistinctDigests, EmptyCounts, Examples, Input, Inputs, KeyForm, KeyList, KeyPart, Normalization,
 };
 use crate::progress::Progress;
 use crate::provenance::{self, Provenance, TimeSource};
@@ -55,7 +55,7 @@ pub(crate) fn run(arguments: &BuildArguments) -> Result<ExitStatus, Failure> {
         }
     };
     if digests.len() == 0 {
-        refuse_lines_without_keys(arguments, &inputs, digests.blanks())?;
+        refuse_lines_without_keys(arguments, &inputs, digests.empty_counts())?;
         if arguments.output.as_os_str() != "-" {
             refuse_to_empty(&arguments.output)?;
         }
@@ -67,7 +67,7 @@ pub(crate) fn run(arguments: &BuildArguments) -> Result<ExitStatus, Failure> {
         file: filter_output::name(&arguments.output),
         key_count: digests.len() as u64,
         repeated_count: digests.repeated(),
-        without_key_count: digests.blanks().without_key,
+        without_key_count: digests.empty_counts().without_key,
         capacity: filter.filter.capacity() as u64,
         seeds_tried,
         is_capacity_given: arguments.capacity.is_some() || arguments.like.is_some(),
@@ -75,8 +75,8 @@ pub(crate) fn run(arguments: &BuildArguments) -> Result<ExitStatus, Failure> {
         replaced,
     };
     tell(&built, arguments.json, arguments.quiet)?;
-    warn_of_missing_keys(&arguments.inputs, &inputs, digests.blanks().without_key, WithoutKey::LeftOut);
-    warn_of_empty_keys(digests.blanks().empty);
+    warn_of_missing_keys(&arguments.inputs, &inputs, digests.empty_counts().without_key, WithoutKey::LeftOut);
+    warn_of_empty_keys(digests.empty_counts().empty);
     warn_of_excess(&arguments.output, &filter);
     if arguments.like.is_none() {
         warn_of_cost(arguments, &filter);
@@ -117,9 +117,13 @@ fn warn_of_cost(arguments: &BuildArguments, filter: &StoredFilter) {
 }
 
 /// Refuses to take no line at all: the field is misspelt, rather than missing everywhere.
-fn refuse_lines_without_keys(arguments: &BuildArguments, inputs: &Inputs, blanks: Blanks) -> Result<(), Failure> {
+fn refuse_lines_without_keys(
+    arguments: &BuildArguments,
+    inputs: &Inputs,
+    empty_counts: EmptyCounts,
+) -> Result<(), Failure> {
     if arguments.inputs.fields().is_some()
-        && let Some(lines) = without_key(&arguments.inputs, inputs, blanks.without_key)
+        && let Some(lines) = without_key(&arguments.inputs, inputs, empty_counts.without_key)
     {
         let text = format_args!("no keys, only {lines}: give a field that is there; no file was written");
         return Err(Failure::of(filter_output::name(&arguments.output), text));

@@ -26,7 +26,7 @@ pub(crate) fn run(arguments: &RemoveArguments) -> Result<ExitStatus, Failure> {
     let (mut removed, mut repeated) = (0, 0);
     let mut missing = Examples::default();
     let mut answers = Vec::new();
-    let blanks = inputs.for_each_batch(|keys| {
+    let empty_counts = inputs.for_each_batch(|keys| {
         let new = seen.new_ones(keys, &hasher);
         repeated += (keys.len() - new.keys.len()) as u64;
         answers.resize(new.digests.len(), false);
@@ -44,12 +44,12 @@ pub(crate) fn run(arguments: &RemoveArguments) -> Result<ExitStatus, Failure> {
         file: arguments.file.display().to_string(),
         removed_count: removed,
         repeated_count: repeated,
-        without_key_count: blanks.without_key,
+        without_key_count: empty_counts.without_key,
         not_found_count: missing.count(),
         key_count: filter.len() as u64,
     };
     tell(&removal, arguments.json, arguments.quiet)?;
-    warn_of_missing_keys(&arguments.inputs, &inputs, blanks.without_key, WithoutKey::LeftOut);
+    warn_of_missing_keys(&arguments.inputs, &inputs, empty_counts.without_key, WithoutKey::LeftOut);
     if missing.count() == 0 {
         return Ok(ExitStatus::Success);
     }

@@ -66,7 +66,7 @@ pub(super) fn without_key(arguments: &InputArguments, inputs: &Inputs, count: u6
 pub(super) fn warn_of_empty_keys(count: u64) {
     if count > 0 {
         report(format_args!(
-            "warning: {} (blank lines or fields), so every blank one matches: --skip-empty leaves them out",
+            "warning: {} (of empty lines or fields), so every empty one matches: --skip-empty leaves them out",
             counted(count, "empty key")
         ));
     }

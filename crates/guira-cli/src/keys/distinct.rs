@@ -3,7 +3,7 @@ use hashbrown::HashTable;
 use rayon::iter::{IntoParallelIterator, ParallelIterator};
 
 use super::block::Block;
-use super::inputs::Blanks;
+use super::inputs::EmptyCounts;
 use super::run::{RUN_LENGTH, Run, digest_of, number_of};
 use crate::threads;
 
@@ -21,7 +21,7 @@ pub(crate) struct DistinctDigests {
     /// For each partition, consecutive runs of sorted digests.
     partitions: Vec<Vec<Run>>,
     repeated: u64,
-    blanks: Blanks,
+    empty_counts: EmptyCounts,
 }
 
 /// Collects the digests of keys, repeated or not, to make [`DistinctDigests`]. Each thread has a part of its own.
@@ -33,7 +33,7 @@ pub(crate) struct DigestCollector {
 /// The digests that one thread has collected.
 struct Part {
     partitions: Vec<Partition>,
-    blanks: Blanks,
+    empty_counts: EmptyCounts,
 }
 
 /// Some digests whose low halves start alike.
@@ -58,8 +58,8 @@ impl DigestCollector {
     }
 
     pub(crate) fn finish(self) -> DistinctDigests {
-        let mut blanks = Blanks::default();
-        self.parts.iter().for_each(|part| blanks.add(part.blanks));
+        let mut empty_counts = EmptyCounts::default();
+        self.parts.iter().for_each(|part| empty_counts.add(part.empty_counts));
         let mut partitions: Vec<Vec<Partition>> = Vec::new();
         partitions.resize_with(1 << PARTITION_BITS, Vec::new);
         for part in self.parts {
@@ -68,7 +68,7 @@ impl DigestCollector {
             }
         }
         let (partitions, repeated): (Vec<_>, Vec<_>) = partitions.into_par_iter().map(distinct).unzip();
-        DistinctDigests { partitions, repeated: repeated.into_iter().sum(), blanks }
+        DistinctDigests { partitions, repeated: repeated.into_iter().sum(), empty_counts }
     }
 }
 
@@ -76,12 +76,12 @@ impl Part {
     fn new() -> Self {
         let mut partitions = Vec::new();
         partitions.resize_with(1 << PARTITION_BITS, Partition::default);
-        Self { partitions, blanks: Blanks::default() }
+        Self { partitions, empty_counts: EmptyCounts::default() }
     }
 
     fn take(&mut self, block: &Block<'_>, hasher: &KeyHasher) {
         block.for_each_key(|key, _| {
-            self.blanks.count(key);
+            self.empty_counts.count(key);
             if let Some(key) = key {
                 self.push(hasher.digest(key));
             }
@@ -138,8 +138,8 @@ impl DistinctDigests {
     }
 
     /// How many records had no key, and how many keys were empty.
-    pub(crate) const fn blanks(&self) -> Blanks {
-        self.blanks
+    pub(crate) const fn empty_counts(&self) -> EmptyCounts {
+        self.empty_counts
     }
 
     /// The digests in the order that fills a filter fastest, in steps.

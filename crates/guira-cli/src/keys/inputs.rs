@@ -363,13 +363,13 @@ impl Inputs {
     pub(crate) fn for_each_batch(
         &self,
         mut take: impl FnMut(&[&[u8]]) -> Result<(), Failure>,
-    ) -> Result<Blanks, Failure> {
-        let mut blanks = Blanks::default();
+    ) -> Result<EmptyCounts, Failure> {
+        let mut empty_counts = EmptyCounts::default();
         self.for_all_blocks(|block| {
             let mut batch = Vec::with_capacity(BATCH_SIZE);
             let mut taken = Ok(());
             block.for_each_key(|key, _| {
-                blanks.count(key);
+                empty_counts.count(key);
                 let Some(key) = key else { return };
                 batch.push(key);
                 if batch.len() == BATCH_SIZE {
@@ -382,20 +382,20 @@ impl Inputs {
             taken?;
             if batch.is_empty() { Ok(()) } else { take(&batch) }
         })?;
-        Ok(blanks)
+        Ok(empty_counts)
     }
 }
 
 /// Numbers of records and keys with nothing in them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Blanks {
+pub(crate) struct EmptyCounts {
     /// Records without a key.
     pub(crate) without_key: u64,
     /// Keys that are empty.
     pub(crate) empty: u64,
 }
 
-impl Blanks {
+impl EmptyCounts {
     #[inline]
     pub(crate) fn count(&mut self, key: Option<&[u8]>) {
         match key {

@@ -25,7 +25,7 @@ pub(crate) use examples::Examples;
 pub use form::{FieldChoice, Fields, KeyForm, KeyPart, RecordEnd, Separator};
 #[cfg(unix)]
 pub(crate) use inputs::Pulse;
-pub(crate) use inputs::{BATCH_SIZE, Blanks, Input, Inputs};
+pub(crate) use inputs::{BATCH_SIZE, EmptyCounts, Input, Inputs};
 pub(crate) use list::KeyList;
 pub(crate) use normalization::{EmptyKeys, Normalization};
 pub use record::Record;

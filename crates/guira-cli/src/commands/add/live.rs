@@ -15,7 +15,7 @@ use crate::edited_filter::EditedFilter;
 use crate::exit_status::ExitStatus;
 use crate::failure::Failure;
 use crate::inspection::{Inspection, Secret};
-use crate::keys::{BATCH_SIZE, Blanks, KeyList, Normalization, SeenDigests};
+use crate::keys::{BATCH_SIZE, EmptyCounts, KeyList, Normalization, SeenDigests};
 use crate::progress::Progress;
 use crate::secret_key::SecretKey;
 
@@ -42,11 +42,11 @@ pub(super) fn run(arguments: &AddArguments, key: Option<SecretKey>, every: Durat
         has_rejected: false,
     };
     let live = Intervals::new(every, store)?;
-    let mut blanks = Blanks::default();
+    let mut empty_counts = EmptyCounts::default();
     let read = inputs.for_all_blocks_at(Some(&live), &Progress::of_bytes(inputs.size()), |_, block| {
         let pending = &mut live.stored().pending;
         block.for_each_key(|key, _| {
-            blanks.count(key);
+            empty_counts.count(key);
             if let Some(key) = key {
                 pending.push(key);
             }
@@ -59,8 +59,8 @@ pub(super) fn run(arguments: &AddArguments, key: Option<SecretKey>, every: Durat
         rejected.finish()?;
     }
     read?;
-    warn_of_missing_keys(&arguments.inputs, &inputs, blanks.without_key, WithoutKey::LeftOut);
-    warn_of_empty_keys(blanks.empty);
+    warn_of_missing_keys(&arguments.inputs, &inputs, empty_counts.without_key, WithoutKey::LeftOut);
+    warn_of_empty_keys(empty_counts.empty);
     if let Some(signal) = signal {
         crate::signals::end_by(signal);
     }
