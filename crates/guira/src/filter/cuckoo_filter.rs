@@ -609,6 +609,7 @@ impl CuckooFilter {
     }
 
     /// Counts fingerprints that were stored without [`insert`](Self::insert).
+    #[cfg(feature = "concurrent")]
     pub(crate) const fn add_to_len(&mut self, stored: usize) {
         self.len += stored;
     }
