@@ -8,6 +8,8 @@ use std::path::{Path, PathBuf};
 #[cfg(unix)]
 use std::sync::TryLockError;
 use std::sync::{Mutex, MutexGuard, PoisonError};
+#[cfg(unix)]
+use std::{thread, time::Duration};
 
 use tempfile::NamedTempFile;
 
@@ -40,20 +42,28 @@ pub fn remove_temporary_files() {
     std::mem::forget(current);
 }
 
-/// Does the same where no lock may be waited for, as in a thread that may hold it itself. Allocates nothing but for long paths.
-/// Returns `false` if it could not.
+/// Removes them where a thread may hold the lock that ends here, so that it is waited for a second at most. Allocates nothing but for
+/// long paths. Returns `false` if it could not.
 #[cfg(unix)]
 pub fn try_remove_temporary_files() -> bool {
-    let current = match CURRENT.try_lock() {
-        Ok(current) => current,
-        Err(TryLockError::Poisoned(current)) => current.into_inner(),
-        Err(TryLockError::WouldBlock) => return false,
-    };
-    for path in &*current {
-        fs::remove_file(path).ok();
+    const ATTEMPTS: u32 = 100;
+    for _ in 0..ATTEMPTS {
+        let current = match CURRENT.try_lock() {
+            Ok(current) => current,
+            Err(TryLockError::Poisoned(current)) => current.into_inner(),
+            // Mostly another thread's, which is about to have made or renamed a file.
+            Err(TryLockError::WouldBlock) => {
+                thread::sleep(Duration::from_millis(10));
+                continue;
+            }
+        };
+        for path in &*current {
+            fs::remove_file(path).ok();
+        }
+        std::mem::forget(current);
+        return true;
     }
-    std::mem::forget(current);
-    true
+    false
 }
 
 /// Who may read a temporary file, by the permissions it is created with.
