@@ -62,7 +62,7 @@ pub(crate) struct AddArguments {
     #[arg(long)]
     pub(crate) keep_fitting: bool,
 
-    /// Write the keys that do not fit to this file instead of standard output; one that is there is replaced
+    /// Write the keys that do not fit to this file instead of standard output; one that is there is replaced, unless it is a filter
     #[arg(long, value_name = "REJECTED", requires = "keep_fitting")]
     pub(crate) rejected: Option<PathBuf>,
 

@@ -1,12 +1,14 @@
 //! Arguments that several commands have.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use clap::Args;
 
 use super::values;
+use crate::failure::Failure;
 use crate::filter_view::Trust;
+use crate::same_file::SameFile;
 
 #[derive(Args, Debug)]
 pub(crate) struct ThreadArguments {
@@ -30,6 +32,18 @@ pub(crate) struct KeyFileArguments {
     /// It has 16 bytes, or 32 hexadecimal digits on a line.
     #[arg(id = "key_file", long = "key-file", value_name = "KEYFILE")]
     pub(crate) file: Option<PathBuf>,
+}
+
+impl KeyFileArguments {
+    /// Refuses an output that would replace the secret key, even where it is given by another name.
+    pub(crate) fn refuse_as_output(&self, output: &Path) -> Result<(), Failure> {
+        match self.file.as_deref() {
+            Some(key) if SameFile::of(key).is_some_and(|key| SameFile::of(output) == Some(key)) => {
+                Err(Failure::of_file(output, "the secret key, which would be replaced: give another file"))
+            }
+            _ => Ok(()),
+        }
+    }
 }
 
 #[derive(Args, Clone, Copy, Debug)]

@@ -39,6 +39,7 @@ pub(crate) fn run(arguments: &BuildArguments) -> Result<ExitStatus, Failure> {
     let inputs = arguments.inputs.inputs(normalization, arguments.quiet.quiet);
     inputs.refuse_filters()?;
     inputs.refuse_as_output(&arguments.output)?;
+    arguments.key.refuse_as_output(&arguments.output)?;
     let existing = match (arguments.force, &arguments.like) {
         (false, _) => Existing::Refused,
         (true, None) => Existing::Replaced,

@@ -18,6 +18,7 @@ use crate::stored_filter::StoredFilter;
 use crate::time;
 
 pub(crate) fn run(arguments: &ConvertArguments) -> Result<ExitStatus, Failure> {
+    arguments.key.refuse_as_output(&arguments.output)?;
     // The output may be the input.
     let existing = if arguments.force { Existing::LockedAndReplaced } else { Existing::Refused };
     let output = FilterOutput::new(&arguments.output, existing, arguments.json, arguments.wait)?;

@@ -18,6 +18,7 @@ use crate::secret_key::SecretKey;
 use crate::stored_filter::StoredFilter;
 
 pub(crate) fn run(arguments: &MergeArguments) -> Result<ExitStatus, Failure> {
+    arguments.key.refuse_as_output(&arguments.output)?;
     // The output may be one of the inputs.
     let existing = if arguments.force { Existing::LockedAndReplaced } else { Existing::Refused };
     let output = FilterOutput::new(&arguments.output, existing, arguments.json, arguments.wait)?;

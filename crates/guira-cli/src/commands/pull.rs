@@ -22,6 +22,7 @@ pub(crate) fn run(arguments: &PullArguments) -> Result<ExitStatus, Failure> {
         let text = "the filter goes there: give another file for --save-key";
         return Err(Failure::of_file(&arguments.output, text));
     }
+    arguments.key.refuse_as_output(&arguments.output)?;
     let existing = if arguments.force { Existing::Replaced } else { Existing::Refused };
     let output = FilterOutput::new(&arguments.output, existing, arguments.json, arguments.wait)?;
     let given = SecretKey::read_if_given(arguments.key.file.as_deref())?;

@@ -121,13 +121,20 @@ fn without_a_place_for_the_keys_that_do_not_fit_none_is_added() {
     let place = full(&[]);
     let before = place.read("set.guira");
     let more = lines(5000..9000);
-    for (path, message) in
-        [("set.guira", "the filter itself"), ("no/left.txt", "No such file"), (".", "Is a directory")]
-    {
+    place.write("other.guira", &before);
+    assert_eq!(place.guira(["convert", "-q", "-o", "other.guira.gz", "set.guira"]).status, 0);
+    for (path, message) in [
+        ("set.guira", "the filter itself"),
+        ("other.guira", "a filter, which would be replaced: give another file for --rejected"),
+        ("other.guira.gz", "a filter, which would be replaced"),
+        ("no/left.txt", "No such file"),
+        (".", "Is a directory"),
+    ] {
         let outcome = place.guira_with(["add", "--keep-fitting", "--rejected", path, "set.guira"], more.as_bytes());
         assert!(outcome.status == 2 && outcome.stderr.contains(message), "{}", outcome.stderr);
         assert!(place.read("set.guira") == before);
     }
+    assert!(place.read("other.guira") == before);
     place.write("more.txt", &more);
     let outcome = place.guira(["add", "--keep-fitting", "--rejected", "more.txt", "set.guira", "more.txt"]);
     assert!(outcome.status == 2 && outcome.stderr.contains("more.txt: a list of keys"), "{}", outcome.stderr);

@@ -226,6 +226,28 @@ fn a_list_of_keys_is_not_replaced_by_its_filter() {
     assert_eq!(place.read("keys.txt"), b"ani\n");
 }
 
+#[test]
+fn a_secret_key_is_not_replaced() {
+    let place = Workplace::new();
+    place.write("key", "0123456789abcdef");
+    place.write("keys.txt", "ani\n");
+    std::os::unix::fs::symlink("key", place.path("link")).expect("a link");
+    let build = ["build", "-q", "--hash", "siphash", "--key-file", "key", "--capacity", "1", "keys.txt", "-o"];
+    assert_eq!(place.guira([&build[..], &["set.guira"]].concat()).status, 0);
+    for output in ["key", "link"] {
+        for command in [
+            &[&build[..], &[output, "--force"]].concat()[..],
+            &["convert", "--force", "-o", output, "--key-file", "key", "set.guira"],
+            &["merge", "--force", "-o", output, "--key-file", "key", "set.guira", "set.guira"],
+            &["add", "--keep-fitting", "--rejected", output, "--key-file", "key", "set.guira", "-e", "koel"],
+        ] {
+            let message = format!("{output}: the secret key, which would be replaced: give another file");
+            assert_refused(&place.guira(command), &message);
+        }
+    }
+    assert_eq!(place.read("key"), b"0123456789abcdef");
+}
+
 /// A build that fits fills one region after the other. In one that does not, the first full region must not be taken for
 /// a full filter.
 #[test]

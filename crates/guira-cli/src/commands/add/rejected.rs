@@ -1,11 +1,12 @@
 //! The keys that are not added: on standard output, or in a file.
 
-use std::fs::File;
+use std::fs::{self, File};
 use std::io::{BufWriter, Write};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use crate::arguments::AddArguments;
 use crate::failure::Failure;
+use crate::filter_file;
 use crate::keys::RecordEnd;
 use crate::render::Output;
 use crate::same_file::SameFile;
@@ -32,6 +33,13 @@ impl RejectedKeys {
                 let replaced = SameFile::of(path);
                 if replaced.is_some() && replaced == SameFile::of(&arguments.file) {
                     return Err(Failure::of_file(path, "the filter itself: give another file for --rejected"));
+                }
+                arguments.key.refuse_as_output(path)?;
+                if is_filter(path) {
+                    return Err(Failure::of_file(
+                        path,
+                        "a filter, which would be replaced: give another file for --rejected",
+                    ));
                 }
                 // An old list is replaced, also where no key is left out this time: nobody should take it for today's.
                 let file = File::create(path).map_err(|error| Failure::of_io(path.display().to_string(), &error))?;
@@ -86,4 +94,10 @@ impl RejectedKeys {
     pub(super) fn finish(mut self) -> Result<(), Failure> {
         self.flush()
     }
+}
+
+/// Pipes are only written to.
+fn is_filter(path: &Path) -> bool {
+    fs::metadata(path).is_ok_and(|metadata| metadata.is_file())
+        && File::open(path).ok().and_then(filter_file::key_count).is_some()
 }
