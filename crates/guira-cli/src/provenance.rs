@@ -128,6 +128,17 @@ impl Provenance {
         Ok(chunks)
     }
 
+    /// Puts this in the place of what a whole file says beside its filter.
+    #[cfg(feature = "redis")]
+    pub(crate) fn replace_in(&self, header: &FileHeader, file: &mut Vec<u8>) -> Result<(), LoadError> {
+        let behind = file.split_off(usize::try_from(table_end(header)).map_or(file.len(), |end| end.min(file.len())));
+        let mut times = Vec::new();
+        chunks_of(&behind)?.iter().filter(|chunk| chunk.tag == TIMES).for_each(|chunk| chunk.append_to(&mut times));
+        let chunks = self.write_into(&mut file[..FileHeader::MIN_SIZE], times)?;
+        file.extend(chunks);
+        Ok(())
+    }
+
     /// Decodes what a whole file says beside its filter.
     pub(crate) fn of_file_bytes(header: &FileHeader, bytes: &[u8]) -> Result<Self, LoadError> {
         let start = usize::try_from(table_end(header)).unwrap_or(usize::MAX);
@@ -220,6 +231,23 @@ mod tests {
         let (header, chunks) = header_of(&Provenance::default());
         assert_eq!(chunks, b"");
         assert_eq!(Provenance::of_file(&header, b"").expect("nothing"), Provenance::default());
+    }
+
+    #[cfg(feature = "redis")]
+    #[test]
+    fn what_is_put_into_a_file_is_read_there_and_keeps_the_filter() {
+        let mut filter = guira::ExpiringCuckooFilter::with_capacity(100, 0.01, 1000).expect("a small filter");
+        filter.insert("ani").expect("room");
+        let mut file = filter.to_bytes();
+        let before = Provenance::of_file_bytes(&FileHeader::from_bytes(&file).expect("whole"), &file).expect("whole");
+        for provenance in [example(), before] {
+            let header = FileHeader::from_bytes(&file).expect("whole");
+            provenance.replace_in(&header, &mut file).expect("memory");
+            let header = FileHeader::from_bytes(&file).expect("whole");
+            header.verify(&file, None).expect("whole");
+            assert_eq!(Provenance::of_file_bytes(&header, &file).expect("whole"), provenance);
+        }
+        assert_eq!(file, filter.to_bytes());
     }
 
     #[test]

@@ -20,7 +20,7 @@ const STATUS: &str = "Exit status: 0 if the file was written, 2 if there was an 
 ///
 /// The server has the module guira-redis. The file appears whole or not at all, and its checksums are verified
 /// before. A filter that is changed while it is pulled is refused. What was pushed comes back byte
-/// for byte, if nothing was changed on the server.
+/// for byte, if nothing was changed on the server. Keys that expire there expire in the file too, by the clock.
 ///
 /// Filters on a server have a secret key, unless they were made with HASH xxh3. It is not in the file, and it is not
 /// written unless --save-key asks for it.

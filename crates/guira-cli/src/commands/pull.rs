@@ -1,6 +1,6 @@
 use std::path::Path;
 
-use guira::FileHeader;
+use guira::{FileHeader, FileKind, LoadError};
 use serde::Serialize;
 
 use crate::arguments::PullArguments;
@@ -9,6 +9,7 @@ use crate::failure::{Failure, report};
 use crate::filter_file::{Existing, Replaced};
 use crate::filter_output::{self, FilterOutput};
 use crate::progress::Progress;
+use crate::provenance::{Provenance, TimeSource};
 use crate::render::text::counted;
 use crate::render::{Report, tell};
 use crate::same_file::SameFile;
@@ -30,10 +31,11 @@ pub(crate) fn run(arguments: &PullArguments) -> Result<ExitStatus, Failure> {
     let secrecy = if arguments.save_key.is_some() { Secrecy::Asked } else { Secrecy::LeftOut };
     let dump = client.dump_header(secrecy)?;
     let key = key_for(arguments, &dump, given).map_err(|message| Failure::of(&*address.shown, message))?;
-    let bytes = receive(&mut client, &dump, &address)?;
+    let mut bytes = receive(&mut client, &dump, &address)?;
     let verified = dump.header.verify(&bytes, key.map(SecretKey::bytes));
     // Chunks are read at different moments, and the checksum is that of the first.
     verified.map_err(|_| client.changed())?;
+    say_whose_time_it_is(&dump.header, &mut bytes).map_err(|error| Failure::of(&*address.shown, error))?;
     if let (Some(path), Some(key)) = (&arguments.save_key, key) {
         key.save(path)?;
     }
@@ -90,6 +92,19 @@ fn key_for(
         dump.header.hasher(Some(key.bytes())).map_err(|error| error.to_string())?;
     }
     Ok(key)
+}
+
+/// Notes in the file of a filter whose keys expire that its time is in milliseconds of the clock: a server counts no other, and
+/// does not say so.
+fn say_whose_time_it_is(header: &FileHeader, file: &mut Vec<u8>) -> Result<(), LoadError> {
+    if header.kind() != FileKind::Expiring {
+        return Ok(());
+    }
+    let provenance = Provenance::of_file_bytes(header, file)?;
+    if provenance.time_source.is_some() {
+        return Ok(());
+    }
+    Provenance { time_source: Some(TimeSource::Clock), ..provenance }.replace_in(header, file)
 }
 
 /// Downloads the bytes of the file.
