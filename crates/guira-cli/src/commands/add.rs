@@ -269,7 +269,7 @@ impl<'arguments> Adding<'arguments> {
             return ExitStatus::Error;
         }
         if let Some((keys, reason)) = &self.without_room {
-            let (all, why) = (self.added + keys.count(), reason.text(filter));
+            let (all, why) = (self.added + keys.count(), reason.text(filter, self.arguments));
             let fitting = match (self.added, all) {
                 (0, 1) => format!("{keys} does not fit, since {why}"),
                 (0, all) => format!("none of {} keys fits, since {why}: {keys}", text::count(all)),
@@ -289,18 +289,24 @@ impl<'arguments> Adding<'arguments> {
         let needed = self.before.len as u64 + self.added + without_room;
         let mut ways = vec!["--keep-fitting adds those that fit and prints the others".to_owned()];
         let has_no_memory = matches!(reason, NoRoom::Insert(InsertError::OutOfMemory { .. }));
-        if self.arguments.no_grow && filter.grows() {
+        let (raises_rate, promised) = (self.arguments.raise_rate, filter.filter.max_capacity() as u64);
+        let is_kept_small = self.arguments.no_grow && filter.grows();
+        if is_kept_small && (raises_rate || promised >= needed) {
             ways.push("without --no-grow the table may grow".to_owned());
-        } else if !self.arguments.raise_rate
-            && !has_no_memory
-            && (filter.grows() || matches!(reason, NoRoom::Rate { .. }))
-        {
-            let raised = filter.rate_of(needed);
-            // Fingerprints have no bits left long before they are wrong about every thirtieth key.
-            if raised < 0.03 {
-                let raised = text::rate(raised);
-                ways.push(format!("--raise-rate adds all that find room, with a rate that may rise to {raised}"));
-            }
+        } else if is_kept_small && promised > needed - without_room {
+            ways.push(format!("without --no-grow the table may grow, up to {}", counted(promised, "key")));
+        }
+        let may_rise = promised < needed && (filter.grows() || matches!(reason, NoRoom::Rate { .. }));
+        let raised = filter.rate_of(needed);
+        // Fingerprints have no bits left long before they are wrong about every thirtieth key.
+        if !raises_rate && !has_no_memory && may_rise && raised < 0.03 {
+            let option = if is_kept_small { "--raise-rate without --no-grow" } else { "--raise-rate" };
+            let consequence = match filter.provenance.rate {
+                // The promise has a margin, in small tables the larger.
+                Some(asked) if raised <= asked => "in a larger table, at the rate that was asked for".to_owned(),
+                _ => format!("with a rate that may rise to {}", text::rate(raised)),
+            };
+            ways.push(format!("{option} adds all that find room, {consequence}"));
         }
         let needed = text::count(needed);
         ways.push(format!(
@@ -335,7 +341,7 @@ impl<'arguments> Adding<'arguments> {
             report_of(file, format_args!("{count} not added, which can't be stored once more: {reason}: {keys}"));
         }
         if let Some((keys, reason)) = &self.without_room {
-            let (count, why) = (counted(keys.count(), "key"), reason.text(filter));
+            let (count, why) = (counted(keys.count(), "key"), reason.text(filter, self.arguments));
             report_of(file, format_args!("{count} not added: {why}: {keys}"));
         }
         match (self.without_room.is_some() || self.with_too_many_copies.is_some(), self.added) {
@@ -347,11 +353,23 @@ impl<'arguments> Adding<'arguments> {
 }
 
 impl NoRoom {
-    fn text(&self, filter: &StoredFilter) -> String {
+    fn text(&self, filter: &StoredFilter, arguments: &AddArguments) -> String {
+        let (len, promised) = (filter.filter.len(), filter.filter.max_capacity());
         match self {
             Self::Rate { most } => format!("its rate is kept with at most {}", counted(*most as u64, "key")),
             Self::Insert(InsertError::OutOfMemory { bytes }) => {
                 format!("there is not enough memory for a table of {}", counted(*bytes, "byte"))
+            }
+            // It has slots to spare, but it grows before they are all taken, so that keys find their places soon.
+            Self::Insert(_) if filter.grows() && !arguments.raise_rate && len >= promised => {
+                format!("it was built for {}, and its table does not grow beyond that", counted(promised as u64, "key"))
+            }
+            Self::Insert(_) if arguments.no_grow && filter.grows() && len >= filter.filter.capacity() => {
+                format!("its table takes {} as it is", counted(filter.filter.capacity() as u64, "key"))
+            }
+            Self::Insert(_) if filter.grows() && !arguments.no_grow => {
+                let slots = counted(filter.filter.parameters().slot_count(), "slot");
+                format!("its table of {slots} is full, and fingerprints have no bit left for a larger one")
             }
             Self::Insert(_) => {
                 format!("its table of {} is full", counted(filter.filter.parameters().slot_count(), "slot"))
