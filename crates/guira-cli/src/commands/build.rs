@@ -3,14 +3,14 @@ use std::fs::File;
 use std::path::{Path, PathBuf};
 
 use guira::{
-    Addressing, BuildError, CuckooFilter, Digest, ExpiringCuckooFilter, FilterBuilder, GrowthPolicy, InsertError,
-    KeyHasher, Layout, Parameters,
+    BuildError, CuckooFilter, Digest, ExpiringCuckooFilter, FilterBuilder, GrowthPolicy, InsertError, KeyHasher,
 };
 use indicatif::HumanCount;
 use serde::Serialize;
 
+use super::growing::{Growing, MIN_BITS_TO_GROW, is_worth_growing};
 use super::warnings::{WithoutKey, warn_of_empty_keys, warn_of_excess, warn_of_missing_keys, without_key};
-use crate::arguments::{BuildArguments, HashName, Prefer};
+use crate::arguments::{BuildArguments, HashName};
 use crate::exit_status::ExitStatus;
 use crate::failure::{self, Failure};
 use crate::filter::Filter;
@@ -303,7 +303,7 @@ impl Blueprint {
             let hasher = *like.filter.hasher();
             return Ok(Self::Like { path: path.clone(), key, hasher, provenance: like.provenance });
         }
-        refuse_vain_growth(arguments)?;
+        growth_of(arguments).refuse_contradictions(arguments.prefer)?;
         let key = secret_key(arguments)?;
         if let Some(lifetime) = arguments.lifetime {
             let builder = ExpiringCuckooFilter::builder()
@@ -356,7 +356,7 @@ impl Blueprint {
             Self::Options { builder, key } => {
                 let hasher = hasher(*key, seed);
                 let builder = builder.clone().hasher(hasher).capacity(capacity);
-                let filter = empty_filter(arguments, builder, capacity, hasher);
+                let filter = empty_filter(arguments, builder, capacity);
                 filter.map(Filter::from).map_err(|error| refused(arguments, &error))
             }
             Self::Expiring { builder, key } => {
@@ -444,37 +444,16 @@ fn empty_filter(
     arguments: &BuildArguments,
     builder: FilterBuilder,
     capacity: usize,
-    hasher: KeyHasher,
 ) -> Result<CuckooFilter, BuildError> {
-    let planned = builder.parameters()?;
     let is_free = arguments.layout.is_none() && arguments.slots_per_bucket.is_none();
-    let is_default = planned.layout() == Layout::Packed && planned.addressing() == Addressing::Regional;
-    if !is_free || !is_default || arguments.fingerprint_bits.is_some() {
+    if !is_free || arguments.fingerprint_bits.is_some() {
         return builder.build();
     }
-    // Buckets of fewer slots don't grow.
-    let slots = planned.slots_per_bucket().max(4);
-    let parameters = builder.clone().slots_per_bucket(slots).parameters().unwrap_or(planned);
-    if parameters.fingerprint_bits() < MIN_BITS_TO_GROW && arguments.max_capacity.is_none() {
-        return builder.build();
-    }
-    let growing = CuckooFilter::builder()
-        .capacity(capacity)
-        .max_capacity(max_capacity(arguments, capacity, parameters.fingerprint_bits()))
-        .false_positive_rate(arguments.rate.unwrap_or(DEFAULT_RATE))
-        .slots_per_bucket(slots)
-        .growth_policy(GrowthPolicy::RaiseRate)
-        .hasher(hasher);
-    if arguments.max_capacity.is_none() && !is_worth_growing(&parameters, growing.parameters()) {
-        return builder.build();
-    }
-    growing.build()
+    growth_of(arguments).chosen(&builder, capacity)?.unwrap_or(builder).build()
 }
 
-/// The longest fingerprints have no bits to spare, and then a table that can grow is several times as large. That of a few keys is
-/// so within a page of memory, which nobody misses.
-fn is_worth_growing(parameters: &Parameters, growing: Result<Parameters, BuildError>) -> bool {
-    growing.is_ok_and(|growing| growing.table_size() <= parameters.table_size() / 4 * 5 + 4096)
+const fn growth_of(arguments: &BuildArguments) -> Growing {
+    Growing { capacity: arguments.capacity, max_capacity: arguments.max_capacity }
 }
 
 /// An empty filter for keys that expire. It grows if its rate leaves a bit for that.
@@ -489,43 +468,13 @@ fn empty_expiring_filter(
     let parameters = builder.clone().slots_per_bucket(slots).parameters().unwrap_or(planned);
     let growing = builder
         .clone()
-        .max_capacity(max_capacity(arguments, capacity, parameters.fingerprint_bits()))
+        .max_capacity(growth_of(arguments).max_capacity(capacity, parameters.fingerprint_bits()))
         .growth_policy(GrowthPolicy::RaiseRate);
     let is_long = parameters.fingerprint_bits() >= MIN_BITS_TO_GROW;
     if arguments.max_capacity.is_none() && !(is_long && is_worth_growing(&parameters, growing.parameters())) {
         return builder.build();
     }
     growing.build()
-}
-
-/// The number of keys up to which the rate is to hold.
-///
-/// If the capacity is that of the input, as many keys again may be added: that takes one doubling, hence a bit per slot.
-/// Otherwise the first key beyond the capacity would raise the rate. The longest fingerprints have no bit to spare: they would
-/// need a table of twice the size, which is not worth it.
-fn max_capacity(arguments: &BuildArguments, capacity: usize, fingerprint_bits: u32) -> usize {
-    match (arguments.max_capacity, arguments.capacity) {
-        (Some(largest), _) => largest.max(capacity),
-        (None, None) if fingerprint_bits < Parameters::MAX_FINGERPRINT_BITS => capacity.saturating_mul(2),
-        (None, _) => capacity,
-    }
-}
-
-/// Shorter fingerprints have no bits to spare for growth; with `--max-capacity` they get some.
-const MIN_BITS_TO_GROW: u32 = 8;
-
-/// Refuses a `--max-capacity` that has no effect or contradicts other options.
-fn refuse_vain_growth(arguments: &BuildArguments) -> Result<(), Failure> {
-    match (arguments.max_capacity, arguments.capacity) {
-        (Some(_), _) if arguments.prefer == Prefer::Space => {
-            Err(Failure::new("what takes the least memory does not grow: leave out --prefer space, or --max-capacity"))
-        }
-        (Some(largest), Some(capacity)) if largest < capacity => {
-            let [largest, capacity] = [largest, capacity].map(|keys| text::count(keys as u64));
-            Err(Failure::new(format_args!("--max-capacity is {largest}, which is below --capacity, {capacity}")))
-        }
-        _ => Ok(()),
-    }
 }
 
 /// The secret key, if the chosen hash has one.

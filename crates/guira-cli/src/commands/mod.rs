@@ -21,6 +21,7 @@ pub(crate) mod shrink;
 pub(crate) mod unique;
 pub(crate) mod verify;
 
+mod growing;
 #[cfg(unix)]
 mod intervals;
 mod likeness;

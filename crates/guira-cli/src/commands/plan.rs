@@ -2,25 +2,45 @@ use std::fs::{self, File};
 use std::io::Read as _;
 use std::path::Path;
 
-use guira::{CuckooFilter, Parameters, Preference, analysis};
+use guira::{Addressing, BuildError, CuckooFilter, Parameters, analysis};
 use serde::Serialize;
 
 use super::curves;
-use crate::arguments::PlanArguments;
+use super::growing::Growing;
+use crate::arguments::{PlanArguments, Prefer};
 use crate::exit_status::ExitStatus;
 use crate::failure::Failure;
 use crate::render::{Output, Report, print, text};
 
 pub(crate) fn run(arguments: &PlanArguments) -> Result<ExitStatus, Failure> {
-    let preference = arguments.prefer.into();
-    let builder = CuckooFilter::builder().capacity(arguments.capacity).false_positive_rate(arguments.rate);
-    let table = builder.clone().preference(preference).parameters().map_err(|error| Failure::of_parameters(&error))?;
-    let alternatives = builder.alternatives().map_err(|error| Failure::of_parameters(&error))?;
+    let (table, alternatives) = tables(arguments)?.map_err(|error| Failure::of_parameters(&error))?;
     let prints_picture = draw(arguments, &table)?;
     if !arguments.quiet && !prints_picture {
-        print(&PlanReport::new(&table, arguments.rate, preference, &alternatives), arguments.json)?;
+        print(&PlanReport::new(&table, arguments, &alternatives), arguments.json)?;
     }
     Ok(ExitStatus::Success)
+}
+
+/// The table that "guira build" makes with the same options, and all that keep to the rate, the smallest first.
+fn tables(arguments: &PlanArguments) -> Result<Result<(Parameters, Vec<Parameters>), BuildError>, Failure> {
+    let growing = Growing { capacity: Some(arguments.capacity), max_capacity: arguments.max_capacity };
+    growing.refuse_contradictions(arguments.prefer)?;
+    let builder = CuckooFilter::builder().capacity(arguments.capacity).false_positive_rate(arguments.rate);
+    let preferred = builder.clone().preference(arguments.prefer.into());
+    let tables = || {
+        let mut tables = builder.alternatives()?;
+        let chosen = growing.chosen(&preferred, arguments.capacity)?;
+        let table = chosen.unwrap_or(preferred).parameters()?;
+        if !tables.contains(&table) {
+            tables.insert(tables.partition_point(|other| other.bits_per_key() <= table.bits_per_key()), table);
+        }
+        Ok((table, tables))
+    };
+    Ok(tables())
+}
+
+fn grows(table: &Parameters) -> bool {
+    table.addressing() == Addressing::Doubling
 }
 
 /// Draws the plan if asked to. Returns `true` if the chart went to standard output.
@@ -28,6 +48,7 @@ fn draw(arguments: &PlanArguments, table: &Parameters) -> Result<bool, Failure> 
     let Some(path) = &arguments.plot else { return Ok(false) };
     let svg = curves::chart(table, arguments.rate).svg()?;
     if path.as_os_str() != "-" {
+        refuse_other_format(path)?;
         refuse_to_replace(path)?;
         fs::write(path, svg).map_err(|error| Failure::of_io(path.display().to_string(), &error))?;
         return Ok(false);
@@ -39,6 +60,16 @@ fn draw(arguments: &PlanArguments, table: &Parameters) -> Result<bool, Failure> 
     output.write(svg.as_bytes())?;
     output.finish()?;
     Ok(true)
+}
+
+/// Refuses a name of another format. Those without one, as of pipes, are taken.
+fn refuse_other_format(path: &Path) -> Result<(), Failure> {
+    match path.extension() {
+        Some(extension) if !extension.eq_ignore_ascii_case("svg") => {
+            Err(Failure::of_file(path, "the picture is SVG: give --plot a name that ends in .svg"))
+        }
+        _ => Ok(()),
+    }
 }
 
 /// Refuses to replace a file that is no picture, such as a filter or a list of keys.
@@ -60,10 +91,12 @@ fn refuse_to_replace(path: &Path) -> Result<(), Failure> {
 #[derive(Debug, Serialize)]
 struct PlanReport {
     capacity: u64,
+    /// The number of keys up to which it grows at the rate, if it grows.
+    max_capacity: Option<u64>,
     false_positive_rate: f64,
     layout: String,
     fingerprint_bits: u32,
-    /// The bits that the rate alone requires, if the capacity needs longer fingerprints.
+    /// The bits that the rate alone requires, if the capacity or growth needs longer fingerprints.
     fingerprint_bits_raised_from: Option<u32>,
     slots_per_bucket: u32,
     region_count: u64,
@@ -95,9 +128,11 @@ struct Alternative {
 }
 
 impl PlanReport {
-    fn new(table: &Parameters, rate: f64, preference: Preference, alternatives: &[Parameters]) -> Self {
+    fn new(table: &Parameters, arguments: &PlanArguments, alternatives: &[Parameters]) -> Self {
+        let (rate, largest) = (arguments.rate, arguments.max_capacity.unwrap_or(arguments.capacity));
         Self {
             capacity: table.capacity(),
+            max_capacity: grows(table).then_some(largest as u64),
             false_positive_rate: rate,
             layout: table.layout().to_string(),
             fingerprint_bits: table.fingerprint_bits(),
@@ -110,7 +145,7 @@ impl PlanReport {
             load_factor: share(table.capacity(), table.slot_count()),
             expected_false_positive_rate: table.expected_false_positive_rate(table.capacity()),
             bits_per_key: table.bits_per_key(),
-            reason: reason(preference),
+            reason: reason(table, arguments.prefer),
             alternatives: alternatives.iter().map(|other| Alternative::new(other, other == table)).collect(),
             bloom_bits_per_key: analysis::bloom_bits_per_key(rate),
             information_limit_bits_per_key: analysis::information_limit(rate),
@@ -121,7 +156,8 @@ impl PlanReport {
 /// The bits that the rate alone requires, in a table with this number of buckets.
 fn bits_for_rate(table: &Parameters, rate: f64) -> Option<u32> {
     let builder = CuckooFilter::builder().bucket_count(table.bucket_count()).false_positive_rate(rate);
-    let builder = builder.layout(table.layout()).addressing(table.addressing());
+    let addressing = if grows(table) { Addressing::Regional } else { table.addressing() };
+    let builder = builder.layout(table.layout()).addressing(addressing);
     builder.slots_per_bucket(table.slots_per_bucket()).parameters().ok().map(|table| table.fingerprint_bits())
 }
 
@@ -141,10 +177,13 @@ fn share(part: u64, whole: u64) -> f64 {
     part as f64 / whole as f64
 }
 
-const fn reason(preference: Preference) -> &'static str {
-    match preference {
-        Preference::Space => "it takes the least memory of all tables with two candidates per key",
-        _ => {
+fn reason(table: &Parameters, prefer: Prefer) -> &'static str {
+    match prefer {
+        _ if grows(table) => {
+            "packed tables with two candidates per key are the fastest, and with 4 or 8 slots per bucket they grow"
+        }
+        Prefer::Space => "it takes the least memory of all tables with two candidates per key",
+        Prefer::Speed => {
             "packed tables with two candidates per key are the fastest, and of those it takes the least memory, or up to 4 % more to be faster"
         }
     }
@@ -168,7 +207,11 @@ impl Alternative {
     fn row(&self) -> Vec<String> {
         vec![
             if self.is_chosen { "*" } else { "" }.to_owned(),
-            self.layout.clone(),
+            if self.addressing == Addressing::Doubling.to_string() {
+                format!("{}, grows", self.layout)
+            } else {
+                self.layout.clone()
+            },
             self.slots_per_bucket.to_string(),
             self.candidates.to_string(),
             self.fingerprint_bits.to_string(),
@@ -183,11 +226,16 @@ impl Report for PlanReport {
     fn text(&self) -> String {
         let fingerprint = text::counted(u64::from(self.fingerprint_bits), "bit");
         let fingerprint = match self.fingerprint_bits_raised_from {
+            Some(bits) if self.max_capacity.is_some() => {
+                format!("{fingerprint} (the rate alone asks for {bits}; the others are for growth)")
+            }
             Some(bits) => format!("{fingerprint} (the rate alone asks for {bits}, with which not all keys would fit)"),
             None => fingerprint,
         };
-        let chosen = text::table(&[
-            ("capacity", text::counted(self.capacity, "key")),
+        let largest = self.max_capacity.map(|keys| ("rate kept up to", text::counted(keys, "key")));
+        let mut chosen = vec![("capacity", text::counted(self.capacity, "key"))];
+        chosen.extend(largest);
+        chosen.extend([
             ("rate asked for", text::rate(self.false_positive_rate)),
             ("rate to expect", text::rate(self.expected_false_positive_rate)),
             ("layout", self.layout.clone()),
@@ -200,6 +248,7 @@ impl Report for PlanReport {
             ("table size", text::counted(self.table_size_in_bytes, "byte")),
             ("bits per key", text::bits(self.bits_per_key)),
         ]);
+        let chosen = text::table(&chosen);
         const HEADS: [[&str; 3]; 8] = [
             ["", "", ""],
             ["", "", "layout"],

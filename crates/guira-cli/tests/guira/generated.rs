@@ -104,12 +104,12 @@ fn a_picture_can_be_drawn_of_every_plan_and_not_everywhere() {
 #[test]
 fn a_picture_replaces_another_picture_and_nothing_else() {
     let place = Workplace::new();
-    place.write("keys.txt", "ani\n");
+    place.write("keys", "ani\n");
     let draw = |name| place.guira(["plan", "--capacity", "10", "--rate", "0.1", "--plot", name]);
-    let refused = draw("keys.txt");
-    let message = "guira: keys.txt: there is such a file already, and it is no picture: give another name to --plot\n";
+    let refused = draw("keys");
+    let message = "guira: keys: there is such a file already, and it is no picture: give another name to --plot\n";
     assert_eq!((refused.status, &*refused.stderr), (2, message));
-    assert_eq!(place.read("keys.txt"), b"ani\n");
+    assert_eq!(place.read("keys"), b"ani\n");
     assert_eq!([draw("rates.svg").status, draw("rates.svg").status], [0, 0]);
 }
 
