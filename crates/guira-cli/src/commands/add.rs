@@ -260,7 +260,10 @@ impl<'arguments> Adding<'arguments> {
         let file = &self.arguments.file;
         if let Some((keys, reason)) = &self.with_too_many_copies {
             let count = counted(keys.count(), "key");
-            report_of(file, format_args!("no key was added: {count} can't be stored once more: {reason}: {keys}"));
+            report_of(
+                file,
+                format_args!("no key was added: {count} can't be stored once more: {}: {keys}", of_copies(reason)),
+            );
             report_of(
                 file,
                 "--unique leaves out keys that are there already, and --keep-fitting adds the others; the copies that are \
@@ -338,7 +341,10 @@ impl<'arguments> Adding<'arguments> {
         let file = &self.arguments.file;
         if let Some((keys, reason)) = &self.with_too_many_copies {
             let count = counted(keys.count(), "key");
-            report_of(file, format_args!("{count} not added, which can't be stored once more: {reason}: {keys}"));
+            report_of(
+                file,
+                format_args!("{count} not added, which can't be stored once more: {}: {keys}", of_copies(reason)),
+            );
         }
         if let Some((keys, reason)) = &self.without_room {
             let (count, why) = (counted(keys.count(), "key"), reason.text(filter, self.arguments));
@@ -375,6 +381,16 @@ impl NoRoom {
                 format!("its table of {} is full", counted(filter.filter.parameters().slot_count(), "slot"))
             }
         }
+    }
+}
+
+/// Why a key can't be stored once more. No filter of this program counts keys.
+fn of_copies(reason: &InsertError) -> String {
+    match reason {
+        InsertError::Crowded { .. } => {
+            "copies of other keys fill the buckets of this one, and a larger table would not help".to_owned()
+        }
+        reason => reason.to_string(),
     }
 }
 

@@ -1,8 +1,9 @@
 use std::path::Path;
 
-use guira::{ConvertError, ExpiringCuckooFilter, Layout, Parameters};
+use guira::{ConvertError, CuckooFilter, ExpiringCuckooFilter, Layout, Parameters};
 use serde::Serialize;
 
+use super::growing::Growing;
 use crate::arguments::ConvertArguments;
 use crate::exit_status::ExitStatus;
 use crate::failure::Failure;
@@ -116,29 +117,41 @@ impl Target {
         Failure::of_file(&arguments.file, format_args!("not converted: {text}"))
     }
 
-    /// The rate at the capacity with the new length of fingerprints.
-    fn rate_of_growing(self, before: &Parameters) -> f64 {
-        let bits_more = f64::from(self.fingerprint_bits) - f64::from(before.fingerprint_bits());
-        before.expected_false_positive_rate(before.capacity()) / bits_more.exp2()
+    /// The rate, up to the largest capacity, for which `build` plans fingerprints of the new length.
+    fn rate_of_growing(self, stored: &StoredFilter, growing: Growing, capacity: usize) -> f64 {
+        let bits_more_than = |bits: u32| (f64::from(self.fingerprint_bits) - f64::from(bits)).exp2();
+        // Rounded up, so that digits which are not shown cost no bit.
+        let reached = || 1.01 * stored.rate_of(stored.filter.max_capacity() as u64);
+        let asked = stored.provenance.rate.unwrap_or_else(reached);
+        let rate = asked / bits_more_than(stored.filter.parameters().fingerprint_bits());
+        // A few keys may take another doubling on the way than before.
+        let builder = CuckooFilter::builder().capacity(capacity).false_positive_rate(rate);
+        let planned = growing.chosen(&builder, capacity).ok().flatten().and_then(|builder| builder.parameters().ok());
+        planned.map_or(rate, |planned| rate / bits_more_than(planned.fingerprint_bits()))
     }
 
     /// The command that makes such a filter from the keys.
     fn build_command(self, arguments: &ConvertArguments, stored: &StoredFilter) -> String {
         let filter = &stored.filter;
         let mut command = if stored.grows() && self.layout == Layout::Packed {
-            format!(
-                "guira build --rate {:.1e} --max-capacity {}",
-                self.rate_of_growing(filter.parameters()),
-                filter.max_capacity()
-            )
+            let (capacity, most) = (filter.capacity(), filter.max_capacity().max(filter.capacity()));
+            let growing = Growing { capacity: Some(capacity), max_capacity: Some(most) };
+            let rate = rate_to_type(self.rate_of_growing(stored, growing, capacity));
+            format!("guira build --rate {rate} --capacity {capacity} --max-capacity {most}")
         } else {
+            // That of the keys is the default.
+            let capacity = if filter.capacity() == filter.len() {
+                String::new()
+            } else {
+                format!(" --capacity {}", filter.capacity())
+            };
             format!(
-                "guira build --layout {} --slots-per-bucket {} --fingerprint-bits {}",
+                "guira build --layout {} --slots-per-bucket {} --fingerprint-bits {}{capacity}",
                 self.layout, self.slots_per_bucket, self.fingerprint_bits
             )
         };
         command += &options_of_keys(stored);
-        command + " -o " + &quoted(&arguments.output) + " LIST"
+        command + &output_of(arguments) + " LIST"
     }
 }
 
@@ -153,9 +166,20 @@ fn build_command_of_expiring(
         Some(_) => quoted(Path::new(&time::duration(filter.lifetime()))),
         None => "TIME".to_owned(),
     };
-    let rate = stored.provenance.rate.map(|rate| format!(" --rate {rate:.1e}")).unwrap_or_default();
+    let rate = stored.provenance.rate.map(|rate| format!(" --rate {}", rate_to_type(rate))).unwrap_or_default();
     let options = options_of_keys(stored);
-    format!("guira build --lifetime {lifetime}{rate}{options} -o {} LIST", quoted(&arguments.output))
+    format!("guira build --lifetime {lifetime}{rate}{options}{} LIST", output_of(arguments))
+}
+
+/// A rate with so many digits as tell lengths of fingerprints apart.
+fn rate_to_type(rate: f64) -> String {
+    let short = format!("{rate:e}");
+    if short.len() <= 8 { short } else { format!("{rate:.3e}") }
+}
+
+/// The options of `build` that say where the filter goes.
+fn output_of(arguments: &ConvertArguments) -> String {
+    format!("{} -o {}", if arguments.force { " --force" } else { "" }, quoted(&arguments.output))
 }
 
 /// The options of `build` that say how keys are hashed.

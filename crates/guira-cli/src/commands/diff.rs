@@ -35,14 +35,14 @@ fn intersection_len(arguments: &DiffArguments, first: &StoredFilter, second: &St
         let way = way_to_likeness(difference, [&arguments.first, &arguments.second], [first, second]);
         Failure::of_file(&arguments.second, format_args!("can't be compared with the first: {way}"))
     };
-    if let Some(difference) = difference_of_files(first, second) {
-        return Err(explain(&difference));
-    }
     let (Filter::Lasting(first_filter), Filter::Lasting(second_filter)) = (&first.filter, &second.filter) else {
         let text = "can't be compared with the first: a fingerprint whose key expires stands for a time too, and only files \
                     whose keys stay are compared; guira info says how many keys each has";
         return Err(Failure::of_file(&arguments.second, text));
     };
+    if let Some(difference) = difference_of_files(first, second) {
+        return Err(explain(&difference));
+    }
     first_filter.intersection_len(second_filter).map_err(|error: MergeError| match difference_of_filters(&error) {
         Some(difference) => explain(&difference),
         None => Failure::of_file(&arguments.second, format_args!("can't be compared with the first: {error}")),

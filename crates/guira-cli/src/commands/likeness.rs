@@ -8,7 +8,8 @@ use crate::shell::quoted;
 use crate::stored_filter::StoredFilter;
 
 /// The difference between a filter that grows and one that does not.
-pub(super) const OTHER_KIND: &str = "one of them was built to grow, and the other was not";
+pub(super) const OTHER_KIND: &str =
+    "one of them was built to grow, and the other was not, so a key has another place in each";
 
 /// The difference between a filter whose keys expire and one whose keys don't.
 pub(super) const OTHER_EXPIRY: &str = "in one of them keys expire, and in the other they do not";
@@ -16,7 +17,10 @@ pub(super) const OTHER_EXPIRY: &str = "in one of them keys expire, and in the ot
 /// A difference between two files that is not in their tables, if there is one.
 pub(super) fn difference_of_files(first: &StoredFilter, second: &StoredFilter) -> Option<String> {
     if first.provenance.normalization != second.provenance.normalization {
-        return Some("keys are not treated alike in both, by --lowercase or --trim".to_owned());
+        return Some(
+            "keys are not treated alike in both, by --lowercase or --trim, so a key has another place in each"
+                .to_owned(),
+        );
     }
     if first.filter.as_expiring().is_some() != second.filter.as_expiring().is_some() {
         return Some(OTHER_EXPIRY.to_owned());
@@ -34,9 +38,14 @@ pub(super) fn difference_of_files(first: &StoredFilter, second: &StoredFilter) -
 pub(super) fn difference_of_filters(error: &MergeError) -> Option<String> {
     match error {
         MergeError::Differs { what, .. } if what.contains("buckets per region") || *what == "size" => {
-            Some("they were built for different numbers of keys".to_owned())
+            Some("they were built for different numbers of keys, so a key has another place in each".to_owned())
         }
-        MergeError::Differs { what, ours, theirs } => Some(format!("they differ in {what}, {ours} and {theirs}")),
+        MergeError::Differs { what: what @ ("lifetime" | "resolution"), ours, theirs } => {
+            Some(format!("they differ in {what}, {ours} and {theirs}"))
+        }
+        MergeError::Differs { what, ours, theirs } => {
+            Some(format!("they differ in {what}, {ours} and {theirs}, so a key has another place in each"))
+        }
         _ => None,
     }
 }
@@ -52,8 +61,7 @@ pub(super) fn way_to_likeness(
     let (like, again) = if is_larger { (second, first) } else { (first, second) };
     let key_file = if first_filter.filter.hasher().secret_key().is_some() { " --key-file KEYFILE" } else { "" };
     format!(
-        "{difference}, so a key has another place in each. Build one of them again like the other, from the list of its \
-         keys: guira build --force --like {}{key_file} -o {} LIST",
+        "{difference}. Build one of them again like the other, from the list of its keys: guira build --force --like {}{key_file} -o {} LIST",
         quoted(like),
         quoted(again)
     )

@@ -110,6 +110,13 @@ fn merge(merged: &mut StoredFilter, next: &StoredFilter) -> Result<(), Refusal> 
 impl Refusal {
     fn explain(&self, file: &Path, arguments: &MergeArguments, merged: &StoredFilter, next: &StoredFilter) -> Failure {
         let text = match self {
+            Self::Other(error @ (MergeError::Crowded { .. } | MergeError::TooManyCopies { .. })) => format!(
+                "{}: one filter that guira build makes of the lists of all their keys holds each once",
+                match error {
+                    MergeError::TooManyCopies { .. } => error.to_string(),
+                    _ => "copies of some keys fill the buckets of others, and a larger table would not help".to_owned(),
+                },
+            ),
             Self::Other(error) => error.to_string(),
             Self::Unlike(difference) => way_to_likeness(difference, [&arguments.files[0], file], [merged, next]),
         };

@@ -205,14 +205,17 @@ fn filters_that_were_built_alike_are_merged_at_the_later_time() {
         0
     );
     let refused = place.guira(["merge", "-o", "all.guira", "set.guira", "lasting.guira"]);
-    assert_refused(&refused, "in one of them keys expire, and in the other they do not");
-    assert_refused(&place.guira(["merge", "-o", "all.guira", "set.guira", "hour.guira"]), "lifetime");
+    assert_refused(&refused, "in one of them keys expire, and in the other they do not. Build one");
+    assert_refused(&place.guira(["merge", "-o", "all.guira", "set.guira", "hour.guira"]), "3600000. Build one");
     assert_refused(&merge(MORNING, "lasting.guira"), "lasting.guira: its keys do not expire: leave out --now");
     assert_refused(
         &place.guira(["diff", "set.guira", "other.guira"]),
         "a fingerprint whose key expires stands for a time too",
     );
-    assert_refused(&place.guira(["diff", "lasting.guira", "set.guira"]), "in one of them keys expire");
+    assert_refused(
+        &place.guira(["diff", "lasting.guira", "set.guira"]),
+        "a fingerprint whose key expires stands for a time too",
+    );
 }
 
 #[test]
@@ -227,7 +230,7 @@ fn a_file_is_compressed_and_otherwise_stays_as_it_was_made() {
     assert!(converted.status == 0 && place.read("copy.guira") == place.read("set.guira"), "{}", converted.stderr);
     for option in [["--fingerprint-bits", "9"], ["--layout", "semi-sorted"], ["--slots-per-bucket", "8"]] {
         let refused = place.guira([&["convert", "-o", "other.guira", "set.guira"][..], &option].concat());
-        assert_refused(&refused, "guira build --lifetime 1d --rate 1.0e-6 -o other.guira LIST");
+        assert_refused(&refused, "guira build --lifetime 1d --rate 1e-6 -o other.guira LIST");
     }
 }
 
