@@ -14,7 +14,7 @@ use crate::provenance::Provenance;
 use crate::render::text::counted;
 use crate::render::{Report, tell};
 use crate::secret_key::SecretKey;
-use crate::shell::quoted;
+use crate::shell::{self, quoted};
 use crate::stored_filter::StoredFilter;
 use crate::time;
 
@@ -136,7 +136,7 @@ impl Target {
         let mut command = if stored.grows() && self.layout == Layout::Packed {
             let (capacity, most) = (filter.capacity(), filter.max_capacity().max(filter.capacity()));
             let growing = Growing { capacity: Some(capacity), max_capacity: Some(most) };
-            let rate = rate_to_type(self.rate_of_growing(stored, growing, capacity));
+            let rate = shell::rate(self.rate_of_growing(stored, growing, capacity));
             format!("guira build --rate {rate} --capacity {capacity} --max-capacity {most}")
         } else {
             // That of the keys is the default.
@@ -150,7 +150,7 @@ impl Target {
                 self.layout, self.slots_per_bucket, self.fingerprint_bits
             )
         };
-        command += &options_of_keys(stored);
+        command += &shell::options_of_keys(stored.filter.hasher(), stored.provenance.normalization);
         command + &output_of(arguments) + " LIST"
     }
 }
@@ -166,37 +166,14 @@ fn build_command_of_expiring(
         Some(_) => quoted(Path::new(&time::duration(filter.lifetime()))),
         None => "TIME".to_owned(),
     };
-    let rate = stored.provenance.rate.map(|rate| format!(" --rate {}", rate_to_type(rate))).unwrap_or_default();
-    let options = options_of_keys(stored);
+    let rate = stored.provenance.rate.map(|rate| format!(" --rate {}", shell::rate(rate))).unwrap_or_default();
+    let options = shell::options_of_keys(stored.filter.hasher(), stored.provenance.normalization);
     format!("guira build --lifetime {lifetime}{rate}{options}{} LIST", output_of(arguments))
-}
-
-/// A rate with so many digits as tell lengths of fingerprints apart.
-fn rate_to_type(rate: f64) -> String {
-    let short = format!("{rate:e}");
-    if short.len() <= 8 { short } else { format!("{rate:.3e}") }
 }
 
 /// The options of `build` that say where the filter goes.
 fn output_of(arguments: &ConvertArguments) -> String {
     format!("{} -o {}", if arguments.force { " --force" } else { "" }, quoted(&arguments.output))
-}
-
-/// The options of `build` that say how keys are hashed.
-fn options_of_keys(stored: &StoredFilter) -> String {
-    let mut options = String::new();
-    let hasher = stored.filter.hasher();
-    if hasher.secret_key().is_some() {
-        options += " --hash siphash --key-file KEYFILE";
-    } else if hasher.seed() != 0 {
-        options += &format!(" --seed {}", hasher.seed());
-    }
-    for (is_given, option) in
-        [(stored.provenance.normalization.lowercase, " --lowercase"), (stored.provenance.normalization.trim, " --trim")]
-    {
-        options += if is_given { option } else { "" };
-    }
-    options
 }
 
 /// What was done. The field names are those of the JSON output and must not change.

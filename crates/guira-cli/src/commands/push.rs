@@ -14,6 +14,7 @@ use crate::render::text::counted;
 use crate::render::{Report, tell};
 use crate::secret_key::SecretKey;
 use crate::server::{Address, Client, Existing};
+use crate::shell;
 use crate::stored_filter::StoredFilter;
 
 pub(crate) fn run(arguments: &PushArguments) -> Result<ExitStatus, Failure> {
@@ -46,6 +47,9 @@ struct Pushable {
 
 impl Pushable {
     fn of_file(path: &Path, key: Option<SecretKey>) -> Result<Self, Failure> {
+        if filter_bytes::is_standard_input(path) {
+            return Err(Failure::new("push reads a file, not standard input: give its path"));
+        }
         let read = || -> Result<Self, LoadError> {
             let (header, bytes) = filter_bytes::read(File::open(path)?)?;
             // A wrong key is reported before anything else that is wrong with the file.
@@ -64,15 +68,22 @@ impl Pushable {
         let filter = read().map_err(|error| Failure::of_loading(path, &error))?;
         match filter.header.kind() {
             FileKind::Growing => Ok(filter),
-            FileKind::Filter => Err(Failure::of_file(
-                path,
-                format_args!(
+            FileKind::Filter => {
+                let parameters = filter.header.parameters();
+                let rate = filter.provenance.rate;
+                let rate = rate.unwrap_or_else(|| parameters.expected_false_positive_rate(parameters.capacity()));
+                let hasher = filter.header.hasher(key.map(SecretKey::bytes));
+                let hasher = hasher.map_err(|error| Failure::of_loading(path, &error))?;
+                let text = format_args!(
                     "not pushed: a filter that does not grow ({}), and servers have growing ones. From the list of its keys: \
-                     guira build --max-capacity {}",
-                    filter.header.parameters().layout(),
-                    filter.header.parameters().capacity()
-                ),
-            )),
+                     guira build --rate {} --max-capacity {}{} -o FILE LIST",
+                    parameters.layout(),
+                    shell::rate(rate),
+                    parameters.capacity(),
+                    shell::options_of_keys(&hasher, filter.provenance.normalization)
+                );
+                Err(Failure::of_file(path, text))
+            }
             kind => Err(Failure::of_file(
                 path,
                 format_args!("not pushed: holds a {kind}, and servers have growing filters"),
