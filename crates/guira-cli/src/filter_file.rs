@@ -68,7 +68,13 @@ impl FilterReplacement {
                 Replacement::of_existing_or_new_within(path, wait.at_most, &|notice| tell(path, &notice))
             }
         };
-        let replacement = replacement.map_err(|error| explain(path, error))?.waiting_at_most(wait.at_most);
+        let replacement = replacement.map_err(|error| match error {
+            ReplaceError::NotRegular => {
+                Failure::of_file(path, "not a regular file: give another output, or \"-\" for standard output")
+            }
+            error => explain(path, error),
+        });
+        let replacement = replacement?.waiting_at_most(wait.at_most);
         Ok(Self { path: path.to_owned(), replacement })
     }
 
@@ -158,10 +164,13 @@ pub(crate) fn explain(path: &Path, error: ReplaceError) -> Failure {
             Some(directory) => Failure::of_file(path, format_args!("there is no directory {}", directory.display())),
             None => failure(path, &error),
         },
+        ReplaceError::Io(error) if error.kind() == io::ErrorKind::PermissionDenied && is_accessible(path) => {
+            Failure::of_file(path, "no new file can be written into its directory: Permission denied")
+        }
         ReplaceError::Io(error) => failure(path, &error),
         ReplaceError::Exists => Failure::of_file(path, "there is such a file already: give --force to replace it"),
         ReplaceError::DanglingLink => Failure::of_file(path, "a link to a file that is not there: give another output"),
-        ReplaceError::NotRegular => Failure::of_file(path, "not a regular file: give another output"),
+        ReplaceError::NotRegular => Failure::of_file(path, "not a regular file: give another"),
         error => Failure::of_file(path, error),
     }
 }
@@ -169,6 +178,14 @@ pub(crate) fn explain(path: &Path, error: ReplaceError) -> Failure {
 /// The directory of a path, if there is none.
 fn missing_directory(path: &Path) -> Option<&Path> {
     path.parent().filter(|directory| !directory.as_os_str().is_empty() && !directory.exists())
+}
+
+/// Whether a file itself can be read, or its directory be looked into for it.
+fn is_accessible(path: &Path) -> bool {
+    match fs::metadata(path) {
+        Ok(metadata) => metadata.is_file() && File::open(path).is_ok(),
+        Err(error) => error.kind() == io::ErrorKind::NotFound,
+    }
 }
 
 fn tell(path: &Path, notice: &Notice<'_>) {

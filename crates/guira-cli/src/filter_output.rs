@@ -14,6 +14,8 @@ use crate::stored_filter::StoredFilter;
 
 pub(crate) enum FilterOutput {
     StandardOutput,
+    /// Where nothing is kept: the filter is made, and reported.
+    Null,
     File(PathBuf, Box<FilterReplacement>),
 }
 
@@ -25,6 +27,9 @@ impl FilterOutput {
         prints_json: bool,
         wait: WaitArguments,
     ) -> Result<Self, Failure> {
+        if cfg!(unix) && path.as_os_str() == "/dev/null" {
+            return Ok(Self::Null);
+        }
         if path.as_os_str() != "-" {
             return Ok(Self::File(path.to_owned(), Box::new(FilterReplacement::of_output(path, existing, wait)?)));
         }
@@ -40,7 +45,7 @@ impl FilterOutput {
     /// A filter to be written here.
     pub(crate) fn filter(&self, filter: impl Into<Filter>, provenance: Provenance) -> StoredFilter {
         match self {
-            Self::StandardOutput => StoredFilter::for_output(filter, provenance, Path::new("")),
+            Self::StandardOutput | Self::Null => StoredFilter::for_output(filter, provenance, Path::new("")),
             Self::File(path, _) => StoredFilter::for_output(filter, provenance, path),
         }
     }
@@ -50,6 +55,7 @@ impl FilterOutput {
         match self {
             Self::File(_, replacement) => replacement.commit(filter),
             Self::StandardOutput => print(|output| filter.write_to(output)),
+            Self::Null => Ok(None),
         }
     }
 
@@ -61,6 +67,7 @@ impl FilterOutput {
                 replacement.commit_written(|file| Compression::named(Some(&path)).compress(bytes, file))
             }
             Self::StandardOutput => print(|output| output.write_all(bytes)),
+            Self::Null => Ok(None),
         }
     }
 }

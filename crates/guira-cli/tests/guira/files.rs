@@ -480,10 +480,47 @@ fn additions_at_the_same_time_wait_for_each_other() {
 #[cfg(target_os = "linux")]
 fn a_device_is_not_replaced() {
     let place = Workplace::new();
-    assert_refused(
-        &place.guira_with(["build", "-o", "/dev/null"], b"ani\n"),
-        "/dev/null: not a regular file: give another output",
-    );
+    for device in ["/dev/full", "/dev/zero"] {
+        let message = format!("{device}: not a regular file: give another output, or \"-\" for standard output");
+        assert_refused(&place.guira_with(["build", "-o", device], b"ani\n"), &message);
+    }
+    place.build("ani\n");
+    for command in [&["build", "set.txt"][..], &["merge", "set.guira", "set.guira"], &["convert", "set.guira"]] {
+        place.write("set.txt", "ani\n");
+        let made = place.guira([command, &["-o", "/dev/null"]].concat());
+        assert!(made.status == 0 && made.stderr.starts_with("guira: /dev/null: "), "{}", made.stderr);
+    }
+    assert!(!std::fs::metadata("/dev/null").expect("a device").is_file());
+    assert_refused(&place.guira(["add", "/dev/null", "set.txt"]), "/dev/null: not a regular file: give another");
+}
+
+/// The file itself may be written.
+#[test]
+#[cfg(target_os = "linux")]
+fn a_directory_that_takes_no_new_file_is_what_is_refused() {
+    use std::os::unix::fs::PermissionsExt;
+    use std::os::unix::process::CommandExt;
+    const NOBODY: u32 = 65_534;
+
+    let place = Workplace::new();
+    place.build("ani\n");
+    let permit = |name, mode| fs::set_permissions(place.path(name), fs::Permissions::from_mode(mode)).expect("ours");
+    permit("set.guira", 0o666);
+    permit("", 0o555);
+    for arguments in [&["add", "set.guira", "-e", "koel"][..], &["build", "-o", "set.new", "-e", "koel"]] {
+        let mut command = place.command(GUIRA, arguments);
+        if rustix::process::geteuid().is_root() {
+            command.uid(NOBODY);
+        }
+        let Ok(child) = command.spawn() else {
+            eprintln!("skipped: others may not run the program");
+            break;
+        };
+        let file = if arguments[0] == "add" { "set.guira" } else { "set.new" };
+        let message = format!("{file}: no new file can be written into its directory: Permission denied");
+        assert_refused(&outcome(child, b""), &message);
+    }
+    permit("", 0o755);
 }
 
 #[test]
