@@ -24,7 +24,7 @@ mod unique;
 mod values;
 mod verify;
 
-use clap::{Parser, Subcommand};
+use clap::{ArgAction, CommandFactory, FromArgMatches, Parser, Subcommand};
 
 pub(crate) use add::AddArguments;
 pub(crate) use build::BuildArguments;
@@ -115,6 +115,23 @@ const LONG_VERSION: &str = concat!(
     "\nfile format: version 1"
 );
 
+impl Arguments {
+    /// Reads the command line of this process. Options that only switch something on may come again, as they do behind an alias.
+    pub(crate) fn of_process() -> Result<Self, clap::Error> {
+        let mut command = Self::command().mut_subcommands(|command| {
+            command.mut_args(|argument| match argument.get_action() {
+                ArgAction::SetTrue => {
+                    let itself = argument.get_id().clone();
+                    argument.overrides_with(itself)
+                }
+                _ => argument,
+            })
+        });
+        let mut matches = command.try_get_matches_from_mut(std::env::args_os())?;
+        Self::from_arg_matches_mut(&mut matches).map_err(|error| error.format(&mut command))
+    }
+}
+
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     Build(BuildArguments),
@@ -157,8 +174,6 @@ impl Command {
 
 #[cfg(test)]
 mod tests {
-    use clap::CommandFactory;
-
     use super::*;
 
     #[test]

@@ -19,6 +19,7 @@ use crate::stored_filter::StoredFilter;
 pub(crate) struct EditedFilter {
     path: PathBuf,
     key: Option<SecretKey>,
+    wait: WaitArguments,
     filter: Filter,
     /// `None` once the lock was released.
     target: Option<Target>,
@@ -42,11 +43,11 @@ impl EditedFilter {
         let (filter, target) = match JournaledFilter::of(&locked, key) {
             Some(filter) => (Filter::Journaled(Box::new(filter)), Target::Locked(locked)),
             None => {
-                let (filter, replacement) = FilterReplacement::of_locked(path, locked, key)?;
+                let (filter, replacement) = FilterReplacement::of_locked(path, locked, key, wait)?;
                 (Filter::Loaded(Box::new(filter)), Target::Replacement(Box::new(replacement)))
             }
         };
-        Ok(Self { path: path.to_owned(), key, filter, target: Some(target) })
+        Ok(Self { path: path.to_owned(), key, wait, filter, target: Some(target) })
     }
 
     /// Lets keys expire that would not be found any more. Those of a file with a journal don't.
@@ -141,7 +142,7 @@ impl EditedFilter {
             let Some(Target::Locked(locked)) = self.target.take() else {
                 return Err(Failure::of_file(&self.path, "is no longer locked"));
             };
-            let (mut stored, replacement) = FilterReplacement::of_locked(&self.path, locked, self.key)?;
+            let (mut stored, replacement) = FilterReplacement::of_locked(&self.path, locked, self.key, self.wait)?;
             for change in journaled.changes() {
                 match change {
                     Change::Insert(digest) => {

@@ -45,6 +45,10 @@ impl Failure {
             LoadError::Truncated { found: 0, .. } => {
                 Self::of_file(path, "an empty file, and no filter: guira build makes one of a list of keys")
             }
+            LoadError::Truncated { found, expected } => {
+                let (found, expected) = (text::counted(*found, "byte"), text::count(*expected));
+                Self::of_file(path, format_args!("cut off: {found} where there should be at least {expected}"))
+            }
             LoadError::OtherKind { found, .. } => Self::of_file(
                 path,
                 format_args!("holds a {found}, which this command is not for: guira info says more about it"),
@@ -79,6 +83,9 @@ impl Failure {
             )),
             BuildError::OutOfMemory { bytes } => {
                 Self::new(format_args!("not enough memory: the table takes {}", text::counted(bytes, "byte")))
+            }
+            BuildError::SlotsPerBucket { given: 1, .. } | BuildError::GrowingSlotsPerBucket { given: 1 } => {
+                Self::new(error.to_string().replacen("1 slots", "1 slot", 1))
             }
             _ => Self::new(error),
         }

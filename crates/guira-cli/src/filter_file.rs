@@ -49,6 +49,7 @@ pub(crate) struct FilterReplacement {
     /// The path as it was given, for messages.
     path: PathBuf,
     replacement: Replacement,
+    wait: WaitArguments,
 }
 
 /// A file that was replaced.
@@ -65,7 +66,7 @@ impl FilterReplacement {
             Existing::Refused => Replacement::of_new(path),
             Existing::Replaced => Replacement::of_any(path),
             Existing::LockedAndReplaced => {
-                Replacement::of_existing_or_new_within(path, wait.at_most, &|notice| tell(path, &notice))
+                Replacement::of_existing_or_new_within(path, wait.at_most, &|notice| tell(path, wait, &notice))
             }
         };
         let replacement = replacement.map_err(|error| match error {
@@ -75,7 +76,7 @@ impl FilterReplacement {
             error => explain(path, error),
         });
         let replacement = replacement?.waiting_at_most(wait.at_most);
-        Ok(Self { path: path.to_owned(), replacement })
+        Ok(Self { path: path.to_owned(), replacement, wait })
     }
 
     /// Reads a filter in order to change it. Until the replacement is dropped, others who want to change it wait, so that none
@@ -85,7 +86,7 @@ impl FilterReplacement {
         key: Option<SecretKey>,
         wait: WaitArguments,
     ) -> Result<(StoredFilter, Self), Failure> {
-        Self::of_locked(path, lock(path, wait)?, key)
+        Self::of_locked(path, lock(path, wait)?, key, wait)
     }
 
     /// Reads a filter whose file is locked already.
@@ -93,11 +94,12 @@ impl FilterReplacement {
         path: &Path,
         locked: LockedFile,
         key: Option<SecretKey>,
+        wait: WaitArguments,
     ) -> Result<(StoredFilter, Self), Failure> {
         let replacement = locked.into_replacement().map_err(|error| explain(path, error))?;
         let locked = replacement.file().ok_or_else(|| explain(path, ReplaceError::Changed))?;
         let filter = read(path, locked, key)?;
-        Ok((filter, Self { path: path.to_owned(), replacement }))
+        Ok((filter, Self { path: path.to_owned(), replacement, wait }))
     }
 
     /// The file as it is, if there is one.
@@ -116,8 +118,8 @@ impl FilterReplacement {
         self,
         write: impl FnOnce(&File) -> io::Result<()>,
     ) -> Result<Option<Replaced>, Failure> {
-        let Self { path, replacement } = self;
-        let replaced = replacement.commit(write, &|notice| tell(&path, &notice));
+        let Self { path, replacement, wait } = self;
+        let replaced = replacement.commit(write, &|notice| tell(&path, wait, &notice));
         Ok(replaced.map_err(|error| explain(&path, error))?.map(|old| Replaced { key_count: key_count(old) }))
     }
 }
@@ -138,7 +140,7 @@ pub(crate) fn lock(path: &Path, wait: WaitArguments) -> Result<LockedFile, Failu
     if filter_bytes::is_standard_input(path) {
         return Err(Failure::of("standard input", "can't be changed: give the path of a filter file"));
     }
-    let locked = LockedFile::within(path, wait.at_most, &|notice| tell(path, &notice));
+    let locked = LockedFile::within(path, wait.at_most, &|notice| tell(path, wait, &notice));
     locked.map_err(|error| explain(path, error))
 }
 
@@ -188,9 +190,10 @@ fn is_accessible(path: &Path) -> bool {
     }
 }
 
-fn tell(path: &Path, notice: &Notice<'_>) {
+fn tell(path: &Path, wait: WaitArguments, notice: &Notice<'_>) {
     let path = path.display();
     match notice {
+        Notice::Waiting if wait.is_quiet => {}
         Notice::Waiting => report(format_args!("{path}: waiting for another process that changes it")),
         Notice::NotLocked(error) => report(format_args!(
             "warning: {path}: can't be locked ({}): if another process changes it at the same time, one of both \

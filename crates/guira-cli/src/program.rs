@@ -3,7 +3,6 @@
 use std::io::{self, Write};
 use std::process::ExitCode;
 
-use clap::Parser;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 
 use crate::arguments::{Arguments, Command};
@@ -23,7 +22,7 @@ pub fn run() -> ExitCode {
 }
 
 fn status() -> ExitStatus {
-    let arguments = match Arguments::try_parse() {
+    let arguments = match Arguments::of_process() {
         Ok(arguments) => arguments,
         Err(error) => return explain(&error),
     };

@@ -36,7 +36,7 @@ pub(crate) struct CountArguments {
     #[arg(value_name = "FILE")]
     pub(crate) file: PathBuf,
 
-    /// The keys
+    /// The keys; "-" is a key too
     #[arg(value_name = "KEY", required = true)]
     pub(crate) keys: Vec<std::ffi::OsString>,
 }

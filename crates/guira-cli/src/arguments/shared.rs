@@ -82,6 +82,17 @@ pub(crate) struct WaitArguments {
     /// Give up after so long where another process changes the file, such as 5s, 2m or 0 [default: wait until it is done]
     #[arg(id = "wait", long = "wait", value_name = "TIME", value_parser = values::duration, allow_hyphen_values = true)]
     pub(crate) at_most: Option<Duration>,
+
+    /// Whether to say that another process is waited for.
+    #[arg(skip)]
+    pub(crate) is_quiet: bool,
+}
+
+impl WaitArguments {
+    /// The same for a command that prints errors and warnings only, if it was told to.
+    pub(crate) const fn with(self, quiet: QuietArguments) -> Self {
+        Self { is_quiet: quiet.quiet, ..self }
+    }
 }
 
 #[cfg(feature = "redis")]

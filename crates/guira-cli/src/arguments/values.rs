@@ -171,7 +171,7 @@ pub(super) fn seed(text: &str) -> Result<u64, String> {
 }
 
 pub(super) fn field(text: &str) -> Result<NonZeroUsize, String> {
-    text.parse().map_err(|_| "a field is a number, counted from 1".into())
+    text.parse().map_err(|_| "a field is a number, counted from 1; several are separated by commas: 1,2,3".into())
 }
 
 /// A path into JSON: `id` or `a.b`.

@@ -36,7 +36,7 @@ pub(crate) fn run(arguments: &AddArguments) -> Result<ExitStatus, Failure> {
     if let Some(every) = arguments.every {
         return live::run(arguments, key, every);
     }
-    let mut filter = EditedFilter::open(&arguments.file, key, arguments.wait)?;
+    let mut filter = EditedFilter::open(&arguments.file, key, arguments.wait.with(arguments.quiet))?;
     prepare(arguments, &mut filter)?;
     let normalization = filter.provenance().normalization;
     refuse_to_ignore_case(arguments.ignore_case, &arguments.file, normalization)?;

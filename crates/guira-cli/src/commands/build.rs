@@ -46,7 +46,7 @@ pub(crate) fn run(arguments: &BuildArguments) -> Result<ExitStatus, Failure> {
         // The output may be the `--like` filter itself.
         (true, Some(_)) => Existing::LockedAndReplaced,
     };
-    let output = FilterOutput::new(&arguments.output, existing, arguments.json, arguments.wait)?;
+    let output = FilterOutput::new(&arguments.output, existing, arguments.json, arguments.wait.with(arguments.quiet))?;
 
     let Construction { filter, digests, seeds_tried } = match &arguments.never {
         None => build(arguments, &blueprint, &inputs, arguments.seed)?,
@@ -201,7 +201,8 @@ fn build_without(
                 .for_each(|(key, _)| both.add(key));
             if both.count() > 0 {
                 let keys = counted(both.count(), "key");
-                let text = format_args!("{keys} stand both in the inputs and in the list of --never: {both}");
+                let stand = if both.count() == 1 { "stands" } else { "stand" };
+                let text = format_args!("{keys} {stand} both in the inputs and in the list of --never: {both}");
                 return Err(Failure::of(filter_output::name(&arguments.output), text));
             }
             let rate = filter.expected_false_positive_rate();

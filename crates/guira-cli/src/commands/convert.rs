@@ -22,7 +22,7 @@ pub(crate) fn run(arguments: &ConvertArguments) -> Result<ExitStatus, Failure> {
     arguments.key.refuse_as_output(&arguments.output)?;
     // The output may be the input.
     let existing = if arguments.force { Existing::LockedAndReplaced } else { Existing::Refused };
-    let output = FilterOutput::new(&arguments.output, existing, arguments.json, arguments.wait)?;
+    let output = FilterOutput::new(&arguments.output, existing, arguments.json, arguments.wait.with(arguments.quiet))?;
     let key = SecretKey::read_if_given(arguments.key.file.as_deref())?;
     let stored = filter_file::load(&arguments.file, key)?;
     let before = *stored.filter.parameters();
@@ -106,12 +106,16 @@ impl Target {
                 let command = self.build_command(arguments, stored);
                 format!("filters that grow are packed. From the list of its keys: {command}")
             }
-            ConvertError::Full { .. } => format!("{error}: give more --slots-per-bucket"),
+            ConvertError::Full { len, slot_count } => {
+                let [len, slots] =
+                    [(*len, "fingerprint"), (*slot_count, "slot")].map(|(n, what)| counted(n as u64, what));
+                format!("{len} do not fit {slots}: give more --slots-per-bucket")
+            }
             ConvertError::TooManyCopies { .. } => {
                 format!("{error}: give more --slots-per-bucket, or --fingerprint-bits")
             }
             // No filter with these parameters can be built, from keys either.
-            ConvertError::Build(_) => error.to_string(),
+            ConvertError::Build(error) => Failure::of_parameters(error).message().to_owned(),
             _ => format!("{error}. From the list of its keys: {}", self.build_command(arguments, stored)),
         };
         Failure::of_file(&arguments.file, format_args!("not converted: {text}"))

@@ -12,7 +12,7 @@ use crate::filter::Filter;
 use crate::filter_file::{self, Existing, Replaced};
 use crate::filter_output::{self, FilterOutput};
 use crate::provenance::Provenance;
-use crate::render::text::counted;
+use crate::render::text::{count, counted};
 use crate::render::{Report, tell};
 use crate::secret_key::SecretKey;
 use crate::stored_filter::StoredFilter;
@@ -21,7 +21,7 @@ pub(crate) fn run(arguments: &MergeArguments) -> Result<ExitStatus, Failure> {
     arguments.key.refuse_as_output(&arguments.output)?;
     // The output may be one of the inputs.
     let existing = if arguments.force { Existing::LockedAndReplaced } else { Existing::Refused };
-    let output = FilterOutput::new(&arguments.output, existing, arguments.json, arguments.wait)?;
+    let output = FilterOutput::new(&arguments.output, existing, arguments.json, arguments.wait.with(arguments.quiet))?;
     let key = SecretKey::read_if_given(arguments.key.file.as_deref())?;
     let merged = match merged_in_parts(arguments, key)? {
         Some(merged) => merged,
@@ -116,6 +116,12 @@ impl Refusal {
                     MergeError::TooManyCopies { .. } => error.to_string(),
                     _ => "copies of some keys fill the buckets of others, and a larger table would not help".to_owned(),
                 },
+            ),
+            Self::Other(MergeError::Full { len, other_len, slot_count }) => format!(
+                "{} and {} do not fit {}: build the first filter larger",
+                count(*len as u64),
+                counted(*other_len as u64, "fingerprint"),
+                counted(*slot_count as u64, "slot")
             ),
             Self::Other(error) => error.to_string(),
             Self::Unlike(difference) => way_to_likeness(difference, [&arguments.files[0], file], [merged, next]),

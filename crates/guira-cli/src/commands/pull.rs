@@ -25,7 +25,7 @@ pub(crate) fn run(arguments: &PullArguments) -> Result<ExitStatus, Failure> {
     }
     arguments.key.refuse_as_output(&arguments.output)?;
     let existing = if arguments.force { Existing::Replaced } else { Existing::Refused };
-    let output = FilterOutput::new(&arguments.output, existing, arguments.json, arguments.wait)?;
+    let output = FilterOutput::new(&arguments.output, existing, arguments.json, arguments.wait.with(arguments.quiet))?;
     let given = SecretKey::read_if_given(arguments.key.file.as_deref())?;
     let mut client = Client::connect(&address, &arguments.server.prefix)?;
     let secrecy = if arguments.save_key.is_some() { Secrecy::Asked } else { Secrecy::LeftOut };

@@ -15,7 +15,7 @@ pub(crate) fn run(arguments: &RemoveArguments) -> Result<ExitStatus, Failure> {
     arguments.inputs.refuse_contradictions()?;
     arguments.inputs.inputs(Normalization::default(), true).refuse_filters()?;
     let key = SecretKey::read_if_given(arguments.key.file.as_deref())?;
-    let mut filter = EditedFilter::open(&arguments.file, key, arguments.wait)?;
+    let mut filter = EditedFilter::open(&arguments.file, key, arguments.wait.with(arguments.quiet))?;
     filter.bring(arguments.now)?;
     let normalization = filter.provenance().normalization;
     refuse_to_ignore_case(arguments.ignore_case, &arguments.file, normalization)?;

@@ -10,7 +10,8 @@ use crate::secret_key::SecretKey;
 
 pub(crate) fn run(arguments: &ShrinkArguments) -> Result<ExitStatus, Failure> {
     let key = SecretKey::read_if_given(arguments.key.file.as_deref())?;
-    let (mut stored, replacement) = FilterReplacement::of_filter(&arguments.file, key, arguments.wait)?;
+    let (mut stored, replacement) =
+        FilterReplacement::of_filter(&arguments.file, key, arguments.wait.with(arguments.quiet))?;
     arguments.now.bring(&arguments.file, &mut stored)?;
     if !stored.grows() {
         let text = "does not grow, so there is nothing to give back: build a smaller one from the keys";

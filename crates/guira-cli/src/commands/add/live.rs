@@ -87,7 +87,7 @@ impl Stored for Store<'_> {
             return Ok(());
         }
         let arguments = self.arguments;
-        let mut filter = EditedFilter::open(&arguments.file, self.key, arguments.wait)?;
+        let mut filter = EditedFilter::open(&arguments.file, self.key, arguments.wait.with(arguments.quiet))?;
         if *filter.hasher() != self.hasher || filter.provenance().normalization != self.normalization {
             let text = "was replaced by a filter whose keys are hashed or treated otherwise: start again";
             return Err(Failure::of_file(&arguments.file, text));

@@ -32,7 +32,7 @@ impl<'arguments> State<'arguments> {
     /// Reads the filter of a file, or makes one if there is no file.
     pub(super) fn open(path: &'arguments Path, arguments: &UniqueArguments) -> Result<(StoredFilter, Self), Failure> {
         let key = SecretKey::read_if_given(arguments.key.file.as_deref())?;
-        let wait = arguments.wait;
+        let wait = WaitArguments { is_quiet: arguments.quiet, ..arguments.wait };
         if !path.exists() {
             // A directory or a permission that is missing is told before the work.
             FilterReplacement::of_output(path, Existing::Refused, wait)?;
