@@ -51,7 +51,7 @@ pub(crate) struct BuildArguments {
     /// Each doubling on the way there takes a bit more per key. Beyond it "guira add" refuses keys; with --raise-rate the rate
     /// doubles each time the number of keys does, until fingerprints have no bit left to give; then, at 1 to 3 %, the filter is
     /// full. Without this option, filters with rates above 3 % do not grow, nor those whose fingerprints have no bit to spare
-    /// for it. Without --capacity, a number below that of the keys in the input is taken as that.
+    /// for it. Without --capacity, a number below that of the keys in the input is raised to the number of keys.
     #[arg(
         long,
         help_heading = SIZE,
@@ -78,8 +78,8 @@ pub(crate) struct BuildArguments {
     #[arg(long, value_enum, help_heading = SIZE)]
     pub(crate) layout: Option<LayoutName>,
 
-    /// The slots of a bucket: 1, 2, 3, 4 or 8 if packed, 4 if semi-sorted [default: what --prefer asks for; with
-    /// --fingerprint-bits 4]
+    /// The slots of a bucket: 1, 2, 3, 4 or 8 if packed, 4 if semi-sorted [default: what --prefer asks for; 4 if
+    /// --fingerprint-bits is given]
     #[arg(long, help_heading = SIZE, value_name = "SLOTS", value_parser = values::slots_per_bucket, allow_hyphen_values = true)]
     pub(crate) slots_per_bucket: Option<u32>,
 
@@ -123,7 +123,7 @@ pub(crate) struct BuildArguments {
 
     /// With --lifetime, how much longer than that a key may be found [default: a twelfth of it, or so]
     ///
-    /// A finer one takes more bits for each key. A lifetime has at most 254 of them, and is made longer to be a whole number.
+    /// A finer one takes more bits for each key. A lifetime is rounded up to a whole number of them, at most 254.
     #[arg(long, help_heading = SIZE, value_name = "TIME", value_parser = values::lifetime, allow_hyphen_values = true, requires = "lifetime")]
     pub(crate) resolution: Option<u64>,
 

@@ -32,8 +32,8 @@ const FILTERS: &str = "Filters";
 /// printed is certainly not in the filter.
 ///
 /// Lines are printed as soon as the input pauses. While lines are checked, the filter file may be replaced by renaming another
-/// file to its name, as all commands of guira do: with --follow the next lines are checked with the new one, and without it
-/// that is told once. It must not be overwritten in place, as cp does.
+/// file to its name, as all commands of guira do: with --follow the next lines are checked with the new one; without it, a
+/// message says once that there is a new one. It must not be overwritten in place, as cp does.
 #[derive(Args, Debug)]
 #[command(
     before_help = EXAMPLES,

@@ -19,8 +19,8 @@ Examples:
 
 /// Write a filter file in another layout, without the keys
 ///
-/// Every key is still found. What can't be done without the keys is refused, with the command that builds the filter from
-/// them. It can be done:
+/// Every key is still found. What can't be done without the keys is refused, and the message has the command that
+/// builds the filter from them. A filter can be converted:
 ///
 /// - between the layouts packed and semi-sorted, for filters that don't grow;
 ///

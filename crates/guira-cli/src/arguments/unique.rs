@@ -83,8 +83,8 @@ pub(crate) struct UniqueArguments {
 
     /// How much later than that a line may be forgotten [default: a twelfth of it, or so]
     ///
-    /// A finer one takes more bits for each line, and the rate is kept for fewer. At most 254 fit the time of --for, which is made
-    /// longer to be a whole number of them.
+    /// A finer one takes more bits for each line, and the rate is kept for fewer. The time of --for is rounded up to a
+    /// whole number of them, at most 254.
     #[arg(long, value_name = "TIME", value_parser = values::lifetime, allow_hyphen_values = true, help_heading = FORGETTING)]
     pub(crate) resolution: Option<u64>,
 
