@@ -151,10 +151,10 @@ impl CuckooFilter {
         Self { kept, ..self }
     }
 
-    /// Sets the chunks that are written to its file besides, and leaves what else is.
-    pub(crate) fn set_chunks(&mut self, chunks: Vec<u8>) {
+    /// Sets the chunks that are written to its file besides, with the treatment of keys that they tell, and leaves what else is.
+    pub(crate) fn set_chunks(&mut self, chunks: Vec<u8>, treatment: u8) {
         let kept = self.kept.as_deref().cloned().unwrap_or_default();
-        self.kept = Some(Arc::new(Kept { chunks, ..kept }));
+        self.kept = Some(Arc::new(Kept { treatment, chunks, ..kept }));
     }
 
     /// Begins or ends a doubling, and returns the one that was in progress. During a doubling the limit is 0, so that

@@ -310,7 +310,7 @@ impl fmt::Debug for Mark {
 #[expect(clippy::indexing_slicing, clippy::unwrap_used, reason = "tests")]
 mod tests {
     use super::*;
-    use crate::format::raw::Chunk;
+    use crate::format::raw::{Chunk, RawFilter};
 
     /// Filters of all lengths of words, with something behind the table.
     fn filters() -> impl Iterator<Item = CuckooFilter> {
@@ -320,7 +320,7 @@ mod tests {
             (0..2000).for_each(|key: u64| filter.insert(&key).unwrap());
             let mut chunks = Vec::new();
             Chunk::new(*b"NOTE", 0, b"some words").append_to(&mut chunks);
-            filter.set_chunks(chunks);
+            RawFilter::set_chunks(&mut filter, chunks);
             filter
         })
     }

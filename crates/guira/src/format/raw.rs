@@ -7,14 +7,14 @@ use alloc::vec::Vec;
 use arrayvec::ArrayVec;
 
 pub use super::arriving::{Arriving, Mark};
-use super::chunks::TimesChunk;
 pub use super::chunks::{Chunk, chunks_of};
+use super::chunks::{Normalization, TimesChunk, read_chunks};
 use super::contents::{Contents, Parts, Written};
 use super::header::{HEADER_SIZE, Header};
 pub use super::journal::Journal;
 use super::load::load_from_parts;
 use crate::digest::{Checksum, Key};
-use crate::error::{InsertError, LoadError, OutOfMemory, TryExtendError};
+use crate::error::{FileKind, InsertError, LoadError, OutOfMemory, TryExtendError};
 use crate::expiring::ExpiringCuckooFilter;
 use crate::filter::{CuckooFilter, CuckooFilterView};
 
@@ -276,7 +276,9 @@ impl RawFilter for CuckooFilter {
     }
 
     fn set_chunks(&mut self, chunks: Vec<u8>) {
-        self.set_chunks(chunks);
+        // Chunks that can't be read tell nothing: a file with them is refused.
+        let behind = read_chunks(&chunks, FileKind::Filter, Normalization::ByCaller);
+        self.set_chunks(chunks, behind.map_or(0, |behind| behind.kept.treatment));
     }
 
     fn memory(&self) -> [&[u8]; 2] {
@@ -299,7 +301,7 @@ impl RawFilter for ExpiringCuckooFilter {
     }
 
     fn set_chunks(&mut self, chunks: Vec<u8>) {
-        self.as_filter_mut().set_chunks(chunks);
+        RawFilter::set_chunks(self.as_filter_mut(), chunks);
     }
 
     fn memory(&self) -> [&[u8]; 2] {

@@ -1,9 +1,10 @@
 //! What files say beside their filters, as docs/format.md describes it: flags, the rate that was asked for, and chunks behind the
 //! table. The files are made by hand.
 
+use guira::raw::RawFilter as _;
 use guira::{
     AnyFilter, ConcurrentCuckooFilter, CountingCuckooFilter, CuckooFilter, CuckooFilterView, CuckooMap, CuckooSet,
-    FileHeader, Layout, LoadError, LoadOptions,
+    ExpiringCuckooFilter, FileHeader, Layout, LoadError, LoadOptions, MergeError,
 };
 use xxhash_rust::xxh3::xxh3_64;
 
@@ -189,6 +190,33 @@ fn keys_that_were_normalized_are_refused_unless_the_caller_does_the_same() {
             LoadOptions::new().normalized_keys().from_bytes::<CuckooFilter>(&file).expect_err("no such treatment");
         assert!(error.to_string().contains("needs a later release"), "{error}");
     }
+}
+
+#[test]
+fn filters_are_merged_only_if_their_chunks_say_that_the_same_was_done_to_keys() {
+    let made_lower_case = chunk(*b"NORM", MUST_KNOW, &[1]);
+    let trimmed = chunk(*b"NORM", MUST_KNOW, &[2]);
+    let is_other = |result: Result<(), MergeError>| matches!(result, Err(MergeError::Differs { .. }));
+
+    let (plain, mut set) = (growing(), growing());
+    set.set_chunks(made_lower_case.clone());
+    assert!(is_other(set.merge(&plain)) && is_other(plain.clone().merge(&set)));
+    // As it is once the filter was saved and loaded.
+    let loaded = LoadOptions::new().normalized_keys().from_bytes::<CuckooFilter>(&set.to_bytes()).expect("told");
+    set.merge(&loaded).expect("alike");
+    set.set_chunks([chunk(*b"XTRA", 0, b"first"), trimmed].concat());
+    assert!(is_other(set.merge(&loaded)));
+
+    let mut none = loaded;
+    none.set_chunks(Vec::new());
+    none.merge(&plain).expect("nothing was done to the keys of either");
+
+    let plain = ExpiringCuckooFilter::with_capacity(100, 0.01, 60).expect("small");
+    let mut set = plain.clone();
+    set.set_chunks(made_lower_case);
+    assert!(is_other(set.merge(&plain)));
+    set.set_chunks(Vec::new());
+    set.merge(&plain).expect("alike");
 }
 
 #[test]
