@@ -7,7 +7,6 @@ use super::FileHeader;
 use super::check::{MALFORMED, check_bytes, check_len};
 use super::chunks::{Normalization, read_chunks};
 use super::contents::Contents as _;
-use super::header::Header;
 use super::journal::Journal;
 use super::load::{assembled, kept_of, no_memory};
 use crate::cast::{to_usize, wide};
@@ -46,7 +45,7 @@ const MOST_PER_BYTE: usize = 16;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub struct Arriving {
-    header: Header,
+    header: FileHeader,
     hasher: KeyHasher,
     /// How the fingerprints are stored, if they have no values.
     scheme: Option<Scheme>,
@@ -82,8 +81,8 @@ impl Arriving {
     /// [`LoadError::OtherKind`] where keys neither stay nor expire, [`LoadError::OutOfMemory`] where the address space has no room for
     /// the table, [`LoadError::SecretKeyMissing`], [`LoadError::SecretKeyNotUsed`] or [`LoadError::SecretKeyDiffers`].
     pub fn new(header: &FileHeader, key: Option<[u8; 16]>) -> Result<Self, LoadError> {
-        let header = header.header().clone().of_kinds(&[FileKind::Growing, FileKind::Filter, FileKind::Expiring])?;
-        let hasher = header.hash.hasher(key)?;
+        let header = header.clone().of_kinds(&[FileKind::Growing, FileKind::Filter, FileKind::Expiring])?;
+        let hasher = header.hasher(key)?;
         usize::try_from(header.table_size()).map_err(|_| header.out_of_memory())?;
         let has_values = header.kind() == FileKind::Expiring;
         let scheme = (!has_values).then(|| Scheme::new(&header.parameters, hasher.seed()));
@@ -111,7 +110,7 @@ impl Arriving {
     /// Returns how many bytes are to come in all.
     #[must_use]
     pub fn expected(&self) -> u64 {
-        self.header.table_size().saturating_add(self.header.chunks_size())
+        self.header.table_size().saturating_add(self.header.chunks_size)
     }
 
     /// Returns how many bytes have come.
@@ -146,7 +145,7 @@ impl Arriving {
     pub fn take(&mut self, bytes: &[u8]) -> Result<(), LoadError> {
         let missing = self.header.table_size().saturating_sub(wide(self.table.len()));
         let (of_table, behind) = bytes.split_at(to_usize(missing).min(bytes.len()));
-        if wide(self.chunks.len()).saturating_add(wide(behind.len())) > self.header.chunks_size() {
+        if wide(self.chunks.len()).saturating_add(wide(behind.len())) > self.header.chunks_size {
             return Err(LoadError::TrailingBytes { expected: self.header.file_size() });
         }
         self.make_room(of_table.len()).map_err(|_| self.header.out_of_memory())?;
@@ -384,7 +383,7 @@ mod tests {
     fn a_table_that_no_keys_give_is_refused_though_its_checksum_is_right() {
         for filter in filters() {
             let bytes = filter.to_bytes();
-            let mut header = Header::decode(&bytes).unwrap();
+            let mut header = FileHeader::from_bytes(&bytes).unwrap();
             let mut table = filter.bytes().to_vec();
             // The highest bit of the first slot alone is no fingerprint of a filter that grows, unless the slot is short.
             let slot_bits = to_usize(u64::from(header.parameters.bits_per_slot()));

@@ -4,7 +4,7 @@ use alloc::borrow::Cow;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 
-use super::Header;
+use super::FileHeader;
 use super::any_filter::AnyFilter;
 use super::check::{REMOVES_WHAT_IS_NOT_THERE, check_fingerprints, check_len};
 use super::chunks::TimesChunk;
@@ -27,7 +27,7 @@ pub(super) trait Contents: Sized {
     const KINDS: &'static [FileKind];
 
     /// Puts the parts together again, after the checks that need the table.
-    fn checked(header: &Header, loaded: Loaded) -> Result<Self, LoadError>;
+    fn checked(header: &FileHeader, loaded: Loaded) -> Result<Self, LoadError>;
 
     /// The lifetime of keys and its resolution, where keys expire.
     #[cfg(feature = "files")]
@@ -79,7 +79,7 @@ impl Parts<'_> {
 impl Contents for CuckooFilter {
     const KINDS: &'static [FileKind] = &[FileKind::Filter, FileKind::Growing];
 
-    fn checked(header: &Header, loaded: Loaded) -> Result<Self, LoadError> {
+    fn checked(header: &FileHeader, loaded: Loaded) -> Result<Self, LoadError> {
         let (Loaded { hasher, storage, kept, changes, .. }, len) = (loaded, header.len_in_memory()?);
         let mut filter = Self::from_parts(header.parameters, hasher, storage, len).with_growth(header.growth);
         check_fingerprints(filter.scheme(), filter.bytes(), &header.parameters, header.kind(), len, true)?;
@@ -102,7 +102,7 @@ impl Written for CuckooFilter {
 impl Contents for CuckooSet {
     const KINDS: &'static [FileKind] = &[FileKind::Set];
 
-    fn checked(header: &Header, loaded: Loaded) -> Result<Self, LoadError> {
+    fn checked(header: &FileHeader, loaded: Loaded) -> Result<Self, LoadError> {
         let filter = CuckooFilter::checked(header, loaded)?;
         Ok(Self::from_filter(filter))
     }
@@ -117,7 +117,7 @@ impl Written for CuckooSet {
 impl Contents for CountingCuckooFilter {
     const KINDS: &'static [FileKind] = &[FileKind::Counting];
 
-    fn checked(header: &Header, loaded: Loaded) -> Result<Self, LoadError> {
+    fn checked(header: &FileHeader, loaded: Loaded) -> Result<Self, LoadError> {
         let Loaded { hasher, storage, kept, .. } = loaded;
         let filter = checked_valued_filter(header, Some(hasher), storage, kept)?;
         check_counters(&filter, header.kind())?;
@@ -134,7 +134,7 @@ impl Written for CountingCuckooFilter {
 impl<V: MapValue> Contents for CuckooMap<V> {
     const KINDS: &'static [FileKind] = &[FileKind::Map];
 
-    fn checked(header: &Header, loaded: Loaded) -> Result<Self, LoadError> {
+    fn checked(header: &FileHeader, loaded: Loaded) -> Result<Self, LoadError> {
         let value_bits = header.parameters.value_bits();
         if value_bits > V::BITS {
             return Err(LoadError::ValueBits { found: value_bits, most: V::BITS });
@@ -153,7 +153,7 @@ impl<V: MapValue> Written for CuckooMap<V> {
 impl Contents for ExpiringCuckooFilter {
     const KINDS: &'static [FileKind] = &[FileKind::Expiring];
 
-    fn checked(header: &Header, loaded: Loaded) -> Result<Self, LoadError> {
+    fn checked(header: &FileHeader, loaded: Loaded) -> Result<Self, LoadError> {
         let Loaded { hasher, storage, kept, times, .. } = loaded;
         let filter = checked_valued_filter(header, Some(hasher), storage, kept)?;
         let generations = checked_generations(&filter, times.as_ref())?;
@@ -197,7 +197,7 @@ impl Contents for AnyFilter {
     const KINDS: &'static [FileKind] =
         &[FileKind::Filter, FileKind::Growing, FileKind::Set, FileKind::Counting, FileKind::Map, FileKind::Expiring];
 
-    fn checked(header: &Header, loaded: Loaded) -> Result<Self, LoadError> {
+    fn checked(header: &FileHeader, loaded: Loaded) -> Result<Self, LoadError> {
         Ok(match header.kind() {
             FileKind::Filter | FileKind::Growing => Self::Filter(CuckooFilter::checked(header, loaded)?),
             FileKind::Set => Self::Set(CuckooSet::checked(header, loaded)?),
@@ -224,7 +224,7 @@ impl Written for AnyFilter {
 impl Contents for ConcurrentCuckooFilter {
     const KINDS: &'static [FileKind] = CuckooFilter::KINDS;
 
-    fn checked(header: &Header, loaded: Loaded) -> Result<Self, LoadError> {
+    fn checked(header: &FileHeader, loaded: Loaded) -> Result<Self, LoadError> {
         CuckooFilter::checked(header, loaded)?.try_into().map_err(not_shared)
     }
 }
@@ -233,7 +233,7 @@ impl Contents for ConcurrentCuckooFilter {
 impl Contents for ConcurrentExpiringCuckooFilter {
     const KINDS: &'static [FileKind] = ExpiringCuckooFilter::KINDS;
 
-    fn checked(header: &Header, loaded: Loaded) -> Result<Self, LoadError> {
+    fn checked(header: &FileHeader, loaded: Loaded) -> Result<Self, LoadError> {
         ExpiringCuckooFilter::checked(header, loaded)?.try_into().map_err(not_shared)
     }
 
@@ -275,7 +275,7 @@ pub(super) fn check_counters(filter: &ValuedFilter, kind: FileKind) -> Result<()
 }
 
 pub(super) fn checked_valued_filter(
-    header: &Header,
+    header: &FileHeader,
     hasher: Option<KeyHasher>,
     storage: Storage,
     kept: Option<Arc<Kept>>,

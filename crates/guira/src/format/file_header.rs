@@ -2,38 +2,18 @@
 
 use core::fmt;
 
-use super::Header;
+use super::FileHeader;
 use super::check::{check_bytes, check_fingerprints, check_removals};
 use super::chunks::{Normalization, read_chunks};
 use super::contents::{check_counters, checked_generations, checked_valued_filter};
-use super::header::{Hash, Sections};
+use super::header::{Hash, Sections, fields_behind_version};
+use crate::cast::wide;
 use crate::cuckoo::Scheme;
 use crate::digest::KeyHasher;
 use crate::error::{FileKind, LoadError};
 use crate::filter::{Pending, methods};
 use crate::parameters::Parameters;
 use crate::table::Storage;
-
-/// The header of a file of any kind: its parameters, how full it is, and how its keys are hashed, without its table and
-/// without the secret key that it may have been made with.
-///
-/// # Examples
-///
-/// ```
-/// use guira::{CuckooFilter, FileHeader, FileKind, KeyHasher};
-///
-/// let hasher = KeyHasher::sip_hash_13(*b"nobody knows it.");
-/// let file = CuckooFilter::builder().capacity(1000).false_positive_rate(0.001).hasher(hasher).build()?.to_bytes();
-///
-/// let header = FileHeader::from_bytes(&file)?;
-/// assert_eq!((header.kind(), header.len(), header.has_secret_key()), (FileKind::Filter, 0, true));
-/// assert_eq!(header.parameters().capacity(), 1000);
-/// // All of it is whole, as far as is seen without the key.
-/// header.verify(&file, None)?;
-/// # Ok::<(), Box<dyn std::error::Error>>(())
-/// ```
-#[derive(Clone)]
-pub struct FileHeader(Header);
 
 impl FileHeader {
     /// How many bytes a header has, in every version of the format so far.
@@ -55,7 +35,7 @@ impl FileHeader {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn from_bytes(bytes: &[u8]) -> Result<Self, LoadError> {
-        Header::decode(bytes).map(Self)
+        Self::decode(&mut fields_behind_version(bytes)?)
     }
 
     /// Returns what the file holds.
@@ -70,7 +50,7 @@ impl FileHeader {
     /// ```
     #[must_use]
     pub const fn kind(&self) -> FileKind {
-        self.0.kind()
+        self.kind
     }
 
     /// Returns the parameters of the table.
@@ -85,7 +65,7 @@ impl FileHeader {
     /// ```
     #[must_use]
     pub const fn parameters(&self) -> &Parameters {
-        &self.0.parameters
+        &self.parameters
     }
 
     /// Returns how many fingerprints are in the table. A journal behind it may make them more or fewer.
@@ -100,7 +80,7 @@ impl FileHeader {
     /// ```
     #[must_use]
     pub const fn len(&self) -> u64 {
-        self.0.len
+        self.len
     }
 
     methods! { "guira::FileHeader" "::from_bytes(&guira::CuckooFilter::with_capacity(1000, 0.001)?.to_bytes())?": is_empty }
@@ -118,7 +98,7 @@ impl FileHeader {
     /// ```
     #[must_use]
     pub fn file_size(&self) -> u64 {
-        self.0.file_size()
+        self.table_size().saturating_add(wide(Self::MIN_SIZE)).saturating_add(self.chunks_size)
     }
 
     /// Returns `true` if keys are hashed with a secret key, that of SipHash-1-3.
@@ -133,7 +113,7 @@ impl FileHeader {
     /// ```
     #[must_use]
     pub const fn has_secret_key(&self) -> bool {
-        matches!(self.0.hash, Hash::SipHash13 { .. })
+        matches!(self.hash, Hash::SipHash13 { .. })
     }
 
     /// Returns the hash that turns keys into digests, given the secret key if there is one.
@@ -151,7 +131,15 @@ impl FileHeader {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn hasher(&self, key: Option<[u8; 16]>) -> Result<KeyHasher, LoadError> {
-        self.0.hash.hasher(key)
+        match (self.hash, key) {
+            (Hash::Xxh3 { seed }, None) => Ok(KeyHasher::xxh3(seed)),
+            (Hash::Xxh3 { .. }, Some(_)) => Err(LoadError::SecretKeyNotUsed),
+            (Hash::SipHash13 { .. }, None) => Err(LoadError::SecretKeyMissing),
+            (Hash::SipHash13 { key_check }, Some(key)) => {
+                let hasher = KeyHasher::sip_hash_13(key);
+                if hasher.key_check() == Some(key_check) { Ok(hasher) } else { Err(LoadError::SecretKeyDiffers) }
+            }
+        }
     }
 
     /// Returns the number of keys up to which a filter that grows keeps its false positive rate, or `None` for any other.
@@ -166,7 +154,7 @@ impl FileHeader {
     /// ```
     #[must_use]
     pub fn max_capacity(&self) -> Option<u64> {
-        self.0.growth.map(|growth| growth.max_capacity)
+        self.growth.map(|growth| growth.max_capacity)
     }
 
     /// Returns the false positive rate that was asked for when the filter was built, or `None` if the file doesn't say it.
@@ -182,7 +170,7 @@ impl FileHeader {
     /// ```
     #[must_use]
     pub fn requested_rate(&self) -> Option<f64> {
-        Some(self.0.rate).filter(|&rate| rate > 0.0)
+        Some(self.rate).filter(|&rate| rate > 0.0)
     }
 
     /// Makes all the checks that loading makes on the bytes of the file. Without the secret key of a file that has one, those
@@ -205,32 +193,24 @@ impl FileHeader {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn verify(&self, file: &[u8], key: Option<[u8; 16]>) -> Result<(), LoadError> {
-        let Self(header) = self;
-        let hasher = match (&header.hash, key) {
-            (Hash::SipHash13 { .. }, None) => None,
-            (hash, key) => Some(hash.hasher(key)?),
-        };
-        let Sections { table, chunks, journal } = Sections::of(file, header)?;
-        check_bytes(table, &header.parameters, header.table_checksum)?;
-        let behind = read_chunks(chunks, header.kind(), Normalization::ByCaller)?;
-        let len = header.len_in_memory()?;
+        let hasher = if self.has_secret_key() && key.is_none() { None } else { Some(self.hasher(key)?) };
+        let Sections { table, chunks, journal } = Sections::of(file, self)?;
+        check_bytes(table, &self.parameters, self.table_checksum)?;
+        let behind = read_chunks(chunks, self.kind(), Normalization::ByCaller)?;
+        let len = self.len_in_memory()?;
         let knows_seed = hasher.is_some();
-        if header.parameters.value_bits() > 0 {
-            let storage = Storage::copied_from(table).map_err(|_| header.out_of_memory())?;
-            let filter = checked_valued_filter(header, hasher, storage, None)?;
-            if header.kind() == FileKind::Expiring {
+        if self.parameters.value_bits() > 0 {
+            let storage = Storage::copied_from(table).map_err(|_| self.out_of_memory())?;
+            let filter = checked_valued_filter(self, hasher, storage, None)?;
+            if self.kind() == FileKind::Expiring {
                 return checked_generations(&filter, behind.times.as_ref()).map(drop);
             }
-            return if knows_seed { check_counters(&filter, header.kind()) } else { Ok(()) };
+            return if knows_seed { check_counters(&filter, self.kind()) } else { Ok(()) };
         }
-        let scheme = Scheme::new(&header.parameters, hasher.unwrap_or(KeyHasher::xxh3(0)).seed());
-        check_fingerprints(&scheme, table, &header.parameters, header.kind(), len, knows_seed)?;
+        let scheme = Scheme::new(&self.parameters, hasher.unwrap_or(KeyHasher::xxh3(0)).seed());
+        check_fingerprints(&scheme, table, &self.parameters, self.kind(), len, knows_seed)?;
         // Where the key's copies are takes the hasher too.
         if knows_seed { check_removals(&scheme, table, &Pending::of(&scheme, journal.changes())) } else { Ok(()) }
-    }
-
-    pub(super) const fn header(&self) -> &Header {
-        &self.0
     }
 }
 

@@ -7,7 +7,7 @@ use super::contents::Parts;
 use super::fields::Fields;
 use super::journal::Journal;
 use crate::cast::wide;
-use crate::digest::{KeyHasher, checksum};
+use crate::digest::checksum;
 use crate::error::{FileKind, LoadError};
 use crate::filter::{Growth, GrowthPolicy};
 use crate::parameters::{Addressing, Layout, Parameters, Regions, Shape};
@@ -56,10 +56,27 @@ const MARK_HALF_DOUBLED: u64 = 1;
 
 const RESERVED: u64 = 0;
 
-/// What a header says, checked as far as it can be without the table.
+/// The header of a file of any kind: its parameters, how full it is, and how its keys are hashed, without its table and
+/// without the secret key that it may have been made with.
+///
+/// # Examples
+///
+/// ```
+/// use guira::{CuckooFilter, FileHeader, FileKind, KeyHasher};
+///
+/// let hasher = KeyHasher::sip_hash_13(*b"nobody knows it.");
+/// let file = CuckooFilter::builder().capacity(1000).false_positive_rate(0.001).hasher(hasher).build()?.to_bytes();
+///
+/// let header = FileHeader::from_bytes(&file)?;
+/// assert_eq!((header.kind(), header.len(), header.has_secret_key()), (FileKind::Filter, 0, true));
+/// assert_eq!(header.parameters().capacity(), 1000);
+/// // All of it is whole, as far as is seen without the key.
+/// header.verify(&file, None)?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone)]
-pub(super) struct Header {
-    kind: FileKind,
+pub struct FileHeader {
+    pub(super) kind: FileKind,
     pub(super) parameters: Parameters,
     /// How far a filter grows, if it does.
     pub(super) growth: Option<Growth>,
@@ -70,7 +87,7 @@ pub(super) struct Header {
     /// The false positive rate that was asked for; 0 if that is not known.
     pub(super) rate: f64,
     /// The bytes of the chunks behind the table.
-    chunks_size: u64,
+    pub(super) chunks_size: u64,
     pub(super) table_checksum: u64,
 }
 
@@ -81,7 +98,7 @@ pub(super) enum Hash {
     SipHash13 { key_check: u64 },
 }
 
-impl Header {
+impl FileHeader {
     pub(super) fn of(parts: &Parts<'_>) -> Self {
         Self::summed(parts, checksum(&parts.table))
     }
@@ -107,20 +124,6 @@ impl Header {
     /// The size of the table in bytes, which follows from the parameters.
     pub(super) const fn table_size(&self) -> u64 {
         self.parameters.table_size()
-    }
-
-    /// The size of the file in bytes.
-    pub(super) fn file_size(&self) -> u64 {
-        self.table_size().saturating_add(wide(HEADER_SIZE)).saturating_add(self.chunks_size)
-    }
-
-    /// The size in bytes of the chunks behind the table.
-    pub(super) const fn chunks_size(&self) -> u64 {
-        self.chunks_size
-    }
-
-    pub(super) const fn kind(&self) -> FileKind {
-        self.kind
     }
 
     /// Returns the header, if its kind is one of these.
@@ -192,77 +195,53 @@ impl Header {
         bytes
     }
 
-    /// Reads the header of a file, and checks all that it says.
-    pub(super) fn decode(bytes: &[u8]) -> Result<Self, LoadError> {
-        let mut fields = Fields(bytes);
-        if !MAGIC.iter().zip(bytes).all(|(magic, byte)| magic == byte) {
-            return Err(LoadError::NotGuira);
-        }
-        let truncated = || LoadError::Truncated { expected: wide(HEADER_SIZE), found: wide(bytes.len()) };
-        fields.take::<{ MAGIC.len() }>().ok_or_else(truncated)?;
-        let version = u16::from_le_bytes(fields.take().ok_or_else(truncated)?);
-        if version > VERSION {
-            // A later version may have another header, so its checksum says nothing.
-            return Err(LoadError::LaterVersion { found: version, supported: VERSION });
-        }
-        let header = bytes.first_chunk::<HEADER_SIZE>().ok_or_else(truncated)?;
-        let (checked, header_checksum) = header.split_last_chunk::<8>().ok_or_else(truncated)?;
-        if checksum(checked) != u64::from_le_bytes(*header_checksum) {
-            return Err(LoadError::HeaderChecksum);
-        }
-        if version != VERSION {
-            return Err(LoadError::Inconsistent { what: "there is no such version" });
-        }
-        Self::decode_fields(&mut fields).unwrap_or_else(|| Err(truncated()))
-    }
+    /// Reads the fields behind the version, and checks all that they say.
+    pub(super) fn decode(fields: &mut Fields<'_>) -> Result<Self, LoadError> {
+        // Those of a header of full size never end too early.
+        const END: LoadError = LoadError::NotGuira;
+        let [kind, layout, addressing, hash, slots_per_bucket, fingerprint_bits] = fields.take().ok_or(END)?;
+        let region_count = u64::from_le_bytes(fields.take().ok_or(END)?);
+        let buckets_per_region = u64::from_le_bytes(fields.take().ok_or(END)?);
+        let capacity = u64::from_le_bytes(fields.take().ok_or(END)?);
+        let len = u64::from_le_bytes(fields.take().ok_or(END)?);
+        let seed = u64::from_le_bytes(fields.take().ok_or(END)?);
+        let table_size = u64::from_le_bytes(fields.take().ok_or(END)?);
+        let [value_bits, doublings, policy, growth_doublings] = fields.take().ok_or(END)?;
+        let required_flags = u16::from_le_bytes(fields.take().ok_or(END)?);
+        let flags = u16::from_le_bytes(fields.take().ok_or(END)?);
+        let max_capacity = u64::from_le_bytes(fields.take().ok_or(END)?);
+        let chunks_size = u64::from_le_bytes(fields.take().ok_or(END)?);
+        let rate = f64::from_le_bytes(fields.take().ok_or(END)?);
+        let mark = u64::from_le_bytes(fields.take().ok_or(END)?);
+        let reserved = u64::from_le_bytes(fields.take().ok_or(END)?);
+        let table_checksum = u64::from_le_bytes(fields.take().ok_or(END)?);
 
-    /// Reads the fields behind the version; `None` if they end too early, which those of a header of full size never do.
-    fn decode_fields(fields: &mut Fields<'_>) -> Option<Result<Self, LoadError>> {
-        let [kind, layout, addressing, hash, slots_per_bucket, fingerprint_bits] = fields.take()?;
-        let region_count = u64::from_le_bytes(fields.take()?);
-        let buckets_per_region = u64::from_le_bytes(fields.take()?);
-        let capacity = u64::from_le_bytes(fields.take()?);
-        let len = u64::from_le_bytes(fields.take()?);
-        let seed = u64::from_le_bytes(fields.take()?);
-        let table_size = u64::from_le_bytes(fields.take()?);
-        let [value_bits, doublings, policy, growth_doublings] = fields.take()?;
-        let required_flags = u16::from_le_bytes(fields.take()?);
-        let flags = u16::from_le_bytes(fields.take()?);
-        let max_capacity = u64::from_le_bytes(fields.take()?);
-        let chunks_size = u64::from_le_bytes(fields.take()?);
-        let rate = f64::from_le_bytes(fields.take()?);
-        let mark = u64::from_le_bytes(fields.take()?);
-        let reserved = u64::from_le_bytes(fields.take()?);
-        let table_checksum = u64::from_le_bytes(fields.take()?);
-
-        fn unknown<T>(what: &'static str, found: impl Into<u64>) -> Option<Result<T, LoadError>> {
-            Some(Err(LoadError::Unknown { what, found: found.into() }))
-        }
+        let unknown = |what, found| LoadError::Unknown { what, found };
+        let inconsistent = |what| LoadError::Inconsistent { what };
         // What this release doesn't know may change what everything else means, so it is looked for first.
         if required_flags != REQUIRED_FLAGS {
-            return unknown("flags", required_flags);
+            return Err(unknown("flags", required_flags.into()));
         }
         if mark > MARK_HALF_DOUBLED {
-            return unknown("state of a doubling", mark);
+            return Err(unknown("state of a doubling", mark));
         }
         if reserved != RESERVED {
-            return unknown("field", reserved);
+            return Err(unknown("field", reserved));
         }
-        let inconsistent = |what| Some(Err(LoadError::Inconsistent { what }));
-        let Some(kind) = numbered(KINDS, kind) else { return unknown("kind", kind) };
-        let Some(layout) = numbered(LAYOUTS, layout) else { return unknown("layout", layout) };
-        let Some(addressing) = numbered(ADDRESSINGS, addressing) else { return unknown("addressing", addressing) };
+        let kind = numbered(KINDS, kind).ok_or(unknown("kind", kind.into()))?;
+        let layout = numbered(LAYOUTS, layout).ok_or(unknown("layout", layout.into()))?;
+        let addressing = numbered(ADDRESSINGS, addressing).ok_or(unknown("addressing", addressing.into()))?;
         let hash = match hash {
             HASH_XXH3 => Hash::Xxh3 { seed },
             HASH_SIP_HASH_13 => Hash::SipHash13 { key_check: seed },
-            found => return unknown("hash", found),
+            found => return Err(unknown("hash", found.into())),
         };
         let has_values = matches!(kind, FileKind::Counting | FileKind::Map | FileKind::Expiring);
         // What the format has and this release hasn't.
         let together = u32::from(fingerprint_bits) + u32::from(value_bits);
         let is_long = u32::from(value_bits) > Parameters::MAX_VALUE_BITS || together > Parameters::MAX_BITS_WITH_VALUE;
         if has_values && is_long && value_bits <= MAX_VALUE_BITS {
-            return unknown("length of values", value_bits);
+            return Err(unknown("length of values", value_bits.into()));
         }
         let regions = Regions { count: region_count, buckets: buckets_per_region };
         let half_doublings = 2 * u32::from(doublings) + u32::from(mark == MARK_HALF_DOUBLED);
@@ -274,41 +253,62 @@ impl Header {
                     if has_values { parameters.with_value_bits(u32::from(value_bits)) } else { Ok(parameters) }
                 },
             )
-            .and_then(|parameters| parameters.half_doubled(half_doublings));
-        let parameters = match parameters {
-            Ok(parameters) => parameters,
-            Err(error) => return Some(Err(LoadError::Parameters(error))),
-        };
+            .and_then(|parameters| parameters.half_doubled(half_doublings))
+            .map_err(LoadError::Parameters)?;
         if u32::from(value_bits) != parameters.value_bits() {
-            return inconsistent("bits for values where there are none");
+            return Err(inconsistent("bits for values where there are none"));
         }
         let policy = match (kind, policy, numbered(POLICIES, policy)) {
-            (FileKind::Filter, 1.., _) => return inconsistent("a growth policy in what does not grow"),
+            (FileKind::Filter, 1.., _) => return Err(inconsistent("a growth policy in what does not grow")),
             (_, _, Some(policy)) => Some(policy),
-            (FileKind::Growing, found, _) | (_, found @ 1.., _) => return unknown("growth policy", found),
+            (FileKind::Growing, found, _) | (_, found @ 1.., _) => return Err(unknown("growth policy", found.into())),
             _ if (policy, growth_doublings, max_capacity) != (0, 0, 0) => {
-                return inconsistent("a growth policy in what does not grow");
+                return Err(inconsistent("a growth policy in what does not grow"));
             }
             _ => None,
         };
         let doublings = u32::from(growth_doublings);
         let growth = policy.map(|policy| Growth { doublings, max_capacity, policy });
-        if let Some(Err(error)) = growth.map(|growth| growth.check(&parameters)) {
-            return Some(Err(LoadError::Parameters(error)));
+        if let Some(growth) = &growth {
+            growth.check(&parameters).map_err(LoadError::Parameters)?;
         }
         let header = Self { kind, parameters, growth, hash, len, flags, rate, chunks_size, table_checksum };
         if len > parameters.slot_count() {
-            return inconsistent("more fingerprints than slots");
+            return Err(inconsistent("more fingerprints than slots"));
         }
         if table_size != header.table_size() {
-            return inconsistent("the table has another size than its parameters give");
+            return Err(inconsistent("the table has another size than its parameters give"));
         }
         // Not `rate < 0.0 || rate >= 1.0`: that lets NaN through. Of the zeros only one is written.
         if !(rate.to_bits() == 0 || (rate > 0.0 && rate < 1.0)) {
-            return inconsistent("the rate that was asked for is none");
+            return Err(inconsistent("the rate that was asked for is none"));
         }
-        Some(Ok(header))
+        Ok(header)
     }
+}
+
+/// The fields of a header behind its version, if it is whole, of this version, and its checksum is right.
+pub(super) fn fields_behind_version(bytes: &[u8]) -> Result<Fields<'_>, LoadError> {
+    let mut fields = Fields(bytes);
+    if !MAGIC.iter().zip(bytes).all(|(magic, byte)| magic == byte) {
+        return Err(LoadError::NotGuira);
+    }
+    let truncated = || LoadError::Truncated { expected: wide(HEADER_SIZE), found: wide(bytes.len()) };
+    fields.take::<{ MAGIC.len() }>().ok_or_else(truncated)?;
+    let version = u16::from_le_bytes(fields.take().ok_or_else(truncated)?);
+    if version > VERSION {
+        // A later version may have another header, so its checksum says nothing.
+        return Err(LoadError::LaterVersion { found: version, supported: VERSION });
+    }
+    let header = bytes.first_chunk::<HEADER_SIZE>().ok_or_else(truncated)?;
+    let (checked, header_checksum) = header.split_last_chunk::<8>().ok_or_else(truncated)?;
+    if checksum(checked) != u64::from_le_bytes(*header_checksum) {
+        return Err(LoadError::HeaderChecksum);
+    }
+    if version != VERSION {
+        return Err(LoadError::Inconsistent { what: "there is no such version" });
+    }
+    Ok(fields)
 }
 
 /// The parts of a file behind its header.
@@ -320,7 +320,7 @@ pub(super) struct Sections<'bytes> {
 
 impl<'bytes> Sections<'bytes> {
     /// Finds the parts in the bytes of a file, if these are as many as the header says, or a journal is behind them.
-    pub(super) fn of(bytes: &'bytes [u8], header: &Header) -> Result<Self, LoadError> {
+    pub(super) fn of(bytes: &'bytes [u8], header: &FileHeader) -> Result<Self, LoadError> {
         let (expected, found) = (header.file_size(), wide(bytes.len()));
         let truncated = || LoadError::Truncated { expected, found };
         let split = |bytes: &'bytes [u8], size| {
@@ -329,32 +329,17 @@ impl<'bytes> Sections<'bytes> {
         let (_, behind) = bytes.split_at_checked(HEADER_SIZE).ok_or_else(truncated)?;
         let (table, behind) = split(behind, header.table_size())?;
         let (chunks, behind) = split(behind, header.chunks_size)?;
-        Ok(Self { table, chunks, journal: Journal::of(header, behind)? })
+        Ok(Self { table, chunks, journal: Journal::read(header, behind)? })
     }
 }
 
 /// Whether a file has as many bytes as its header says.
-pub(super) fn check_file_size(header: &Header, found: u64) -> Result<(), LoadError> {
+pub(super) fn check_file_size(header: &FileHeader, found: u64) -> Result<(), LoadError> {
     let expected = header.file_size();
     match found.cmp(&expected) {
         Ordering::Less => Err(LoadError::Truncated { expected, found }),
         Ordering::Equal => Ok(()),
         Ordering::Greater => Err(LoadError::TrailingBytes { expected }),
-    }
-}
-
-impl Hash {
-    /// Returns the hasher of the file's keys, given the secret key, which is not in the file.
-    pub(super) fn hasher(&self, key: Option<[u8; 16]>) -> Result<KeyHasher, LoadError> {
-        match (self, key) {
-            (Self::Xxh3 { seed }, None) => Ok(KeyHasher::xxh3(*seed)),
-            (Self::Xxh3 { .. }, Some(_)) => Err(LoadError::SecretKeyNotUsed),
-            (Self::SipHash13 { .. }, None) => Err(LoadError::SecretKeyMissing),
-            (Self::SipHash13 { key_check }, Some(key)) => {
-                let hasher = KeyHasher::sip_hash_13(key);
-                if hasher.key_check() == Some(*key_check) { Ok(hasher) } else { Err(LoadError::SecretKeyDiffers) }
-            }
-        }
     }
 }
 

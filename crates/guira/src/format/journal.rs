@@ -2,9 +2,8 @@
 
 use alloc::vec::Vec;
 
-use super::Header;
+use super::FileHeader;
 use super::fields::Fields;
-use super::file_header::FileHeader;
 use super::load::no_memory;
 use crate::cast::wide;
 use crate::digest::{Digest, checksum, seeded_checksum};
@@ -53,21 +52,13 @@ impl Journal {
     /// [`LoadError::TrailingBytes`] where they are none, [`LoadError::ChunkChecksum`] where one of its records was damaged, and
     /// [`LoadError::Unknown`] for a change that this release doesn't know.
     pub fn read(header: &FileHeader, bytes: &[u8]) -> Result<Self, LoadError> {
-        Self::of(header.header(), bytes)
-    }
-
-    pub(super) fn into_changes(self) -> Vec<Change> {
-        self.changes
-    }
-
-    pub(super) fn of(header: &Header, bytes: &[u8]) -> Result<Self, LoadError> {
         if bytes.is_empty() {
             return Ok(Self::default());
         }
         let trailing = || LoadError::TrailingBytes { expected: header.file_size() };
         let has_journal = matches!(header.kind(), FileKind::Filter | FileKind::Growing);
         let size = wide(bytes.len());
-        if !has_journal || size > max_size(header) {
+        if !has_journal || size > Self::max_size(header) {
             return Err(trailing());
         }
         let cut_off = Self { changes: Vec::new(), end: End::CutOff };
@@ -115,6 +106,10 @@ impl Journal {
         Ok(Self { changes, end: if is_whole { End::Whole } else { End::CutOff } })
     }
 
+    pub(super) fn into_changes(self) -> Vec<Change> {
+        self.changes
+    }
+
     /// Returns the changes, in the order in which they are made.
     #[must_use]
     pub fn changes(&self) -> &[Change] {
@@ -149,14 +144,10 @@ impl Journal {
     /// Returns the most bytes that a file may have behind those that its header counts.
     #[must_use]
     pub fn max_size(header: &FileHeader) -> u64 {
-        max_size(header.header())
+        let records = (header.parameters.slot_count() / SLOTS_PER_RECORD).max(MIN_MOST_RECORDS);
+        // Of at most 2^36 slots.
+        wide(START_SIZE) + wide(RECORD_SIZE) * records
     }
-}
-
-pub(super) fn max_size(header: &Header) -> u64 {
-    let records = (header.parameters.slot_count() / SLOTS_PER_RECORD).max(MIN_MOST_RECORDS);
-    // Of at most 2^36 slots.
-    wide(START_SIZE) + wide(RECORD_SIZE) * records
 }
 
 /// The bytes before the first record.

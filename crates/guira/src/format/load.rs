@@ -4,14 +4,12 @@ use alloc::sync::Arc;
 use alloc::vec::Vec;
 use core::fmt;
 
-use super::Header;
+use super::FileHeader;
 use super::check::check_bytes;
 use super::chunks::{Behind, Normalization, read_chunks};
 use super::contents::{Contents, Loaded};
 use super::header::{HEADER_SIZE, Sections, check_file_size};
 use super::journal::Journal;
-#[cfg(feature = "std")]
-use super::journal::max_size;
 use super::methods::FilterFile;
 use crate::cast::wide;
 use crate::digest::KeyHasher;
@@ -119,8 +117,8 @@ impl LoadOptions {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn from_bytes<F: FilterFile>(self, bytes: &[u8]) -> Result<F, LoadError> {
-        let header = Header::decode(bytes)?.of_kinds(F::KINDS)?;
-        let hasher = header.hash.hasher(self.key)?;
+        let header = FileHeader::from_bytes(bytes)?.of_kinds(F::KINDS)?;
+        let hasher = header.hasher(self.key)?;
         let Sections { table, chunks, journal } = Sections::of(bytes, &header)?;
         let behind = read_chunks(chunks, header.kind(), self.normalization)?;
         let storage = Storage::copied_from(table).map_err(|_| LoadError::OutOfMemory { bytes: header.table_size() })?;
@@ -246,9 +244,9 @@ impl<T: FilterKind + FilterFile> FilterBuilder<T> {
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(self.build()?),
             opened => opened.map_err(LoadError::Io)?,
         };
-        let header = Header::decode(&read_header(&mut file)?)?.of_kinds(T::KINDS)?;
+        let header = FileHeader::from_bytes(&read_header(&mut file)?)?.of_kinds(T::KINDS)?;
         let expected = self.chosen.hasher;
-        let hasher = header.hash.hasher(expected.secret_key())?;
+        let hasher = header.hasher(expected.secret_key())?;
         let made_otherwise = |what| Err(Error::Load(LoadError::MadeOtherwise { what }));
         if hasher.seed() != expected.seed() {
             return made_otherwise("seed");
@@ -282,8 +280,8 @@ impl<T: FilterKind + FilterFile> FilterBuilder<T> {
 }
 
 pub(super) fn load_from_parts<C: Contents>(bytes: &[u8], table: Vec<u8>, chunks: &[u8]) -> Result<C, LoadError> {
-    let header = Header::decode(bytes)?.of_kinds(C::KINDS)?;
-    let hasher = header.hash.hasher(None)?;
+    let header = FileHeader::from_bytes(bytes)?.of_kinds(C::KINDS)?;
+    let hasher = header.hasher(None)?;
     if bytes.len() > HEADER_SIZE {
         return Err(LoadError::TrailingBytes { expected: header.file_size() });
     }
@@ -329,19 +327,19 @@ pub(super) fn read_header(reader: impl std::io::Read) -> Result<Vec<u8>, LoadErr
 
 #[cfg(feature = "std")]
 fn load_from_stream<C: Contents, R: std::io::Read>(mut reader: R, options: LoadOptions) -> Result<C, LoadError> {
-    let header = Header::decode(&read_header(&mut reader)?)?.of_kinds(C::KINDS)?;
-    let hasher = header.hash.hasher(options.key)?;
+    let header = FileHeader::from_bytes(&read_header(&mut reader)?)?.of_kinds(C::KINDS)?;
+    let hasher = header.hasher(options.key)?;
     let table = read_up_to(&mut reader, header.table_size())?;
-    let chunks = read_up_to(&mut reader, header.chunks_size())?;
+    let chunks = read_up_to(&mut reader, header.chunks_size)?;
     let missing = |bytes: &Vec<u8>, size: u64| size.saturating_sub(wide(bytes.len()));
-    let unread = missing(&table, header.table_size()).saturating_add(missing(&chunks, header.chunks_size()));
+    let unread = missing(&table, header.table_size()).saturating_add(missing(&chunks, header.chunks_size));
     if unread > 0 {
         let expected = header.file_size();
         return Err(LoadError::Truncated { expected, found: expected.saturating_sub(unread) });
     }
     // One byte more than may be there shows that there are too many.
-    let rest = read_up_to(&mut reader, max_size(&header).saturating_add(1))?;
-    let journal = Journal::of(&header, &rest)?;
+    let rest = read_up_to(&mut reader, Journal::max_size(&header).saturating_add(1))?;
+    let journal = Journal::read(&header, &rest)?;
     let behind = read_chunks(&chunks, header.kind(), options.normalization)?;
     checked(&header, hasher, Storage::from_vec(table), behind, journal)
 }
@@ -353,7 +351,7 @@ pub(super) fn no_memory<E>(_: E) -> LoadError {
 
 /// The checks that need the table.
 fn checked<C: Contents>(
-    header: &Header,
+    header: &FileHeader,
     hasher: KeyHasher,
     storage: Storage,
     behind: Behind,
@@ -365,7 +363,7 @@ fn checked<C: Contents>(
 
 /// What a file holds, made of a table whose bytes were checked.
 pub(super) fn assembled<C: Contents>(
-    header: &Header,
+    header: &FileHeader,
     hasher: KeyHasher,
     storage: Storage,
     Behind { kept, times }: Behind,
@@ -376,7 +374,7 @@ pub(super) fn assembled<C: Contents>(
 }
 
 /// What a filter keeps of its file.
-pub(super) fn kept_of(header: &Header, kept: Kept) -> Result<Option<Arc<Kept>>, LoadError> {
+pub(super) fn kept_of(header: &FileHeader, kept: Kept) -> Result<Option<Arc<Kept>>, LoadError> {
     let kept = Kept { flags: header.flags, rate: header.rate, ..kept };
     Ok(if kept == Kept::default() { None } else { Some(try_arc(kept).map_err(no_memory)?) })
 }

@@ -9,9 +9,9 @@ use memmap2::MmapOptions;
 
 use super::chunks::read_chunks;
 use super::header::HEADER_SIZE;
-use super::journal::{Journal, max_size};
+use super::journal::Journal;
 use super::load::{no_memory, read_header, read_up_to};
-use super::{Header, LoadOptions};
+use super::{FileHeader, LoadOptions};
 use crate::cast::wide;
 use crate::error::LoadError;
 use crate::filter::CuckooFilterView;
@@ -89,16 +89,16 @@ impl LoadOptions {
     pub unsafe fn map<P: AsRef<Path>>(self, path: P) -> Result<CuckooFilterView<'static>, LoadError> {
         let file = File::open(path)?;
         let header_size = wide(HEADER_SIZE);
-        let header = Header::decode(&read_header(&file)?)?;
+        let header = FileHeader::from_bytes(&read_header(&file)?)?;
         let description = header.describe(self.given_secret_key())?;
         let (expected, found) = (header.file_size(), file.metadata()?.len());
         if found < expected {
             return Err(LoadError::Truncated { expected, found });
         }
         (&file).seek(SeekFrom::Start(header_size.saturating_add(header.table_size())))?;
-        let chunks = read_up_to(&file, header.chunks_size())?;
-        let behind = read_up_to(&file, max_size(&header).saturating_add(1))?;
-        let journal = Journal::of(&header, &behind)?;
+        let chunks = read_up_to(&file, header.chunks_size)?;
+        let behind = read_up_to(&file, Journal::max_size(&header).saturating_add(1))?;
+        let journal = Journal::read(&header, &behind)?;
         read_chunks(&chunks, header.kind(), self.normalization)?;
         let bytes = header.table_size();
         let size = usize::try_from(bytes).map_err(|_| LoadError::OutOfMemory { bytes })?;

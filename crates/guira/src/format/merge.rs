@@ -2,12 +2,12 @@
 
 use std::io::Read;
 
-use super::Header;
+use super::FileHeader;
 use super::check::check_len;
 use super::chunks::{Normalization, read_chunks};
 use super::contents::make_changes;
 use super::header::HEADER_SIZE;
-use super::journal::{Journal, max_size};
+use super::journal::Journal;
 use super::load::{no_memory, read_header, read_up_to};
 use crate::cast::wide;
 use crate::cuckoo::NoRoom;
@@ -24,7 +24,7 @@ const READ_AT_ONCE: usize = 16;
 
 /// Merges a filter with that in a file. `None` where they were not made alike, or not all keys fit.
 pub(super) fn merged_with(mut filter: CuckooFilter, mut file: impl Read) -> Result<Option<CuckooFilter>, LoadError> {
-    let header = Header::decode(&read_header(&mut file)?)?;
+    let header = FileHeader::from_bytes(&read_header(&mut file)?)?;
     filter.settle();
     if !is_alike(&filter, &header)? {
         return Ok(None);
@@ -66,13 +66,13 @@ pub(super) fn merged_with(mut filter: CuckooFilter, mut file: impl Read) -> Resu
         return Err(LoadError::TableChecksum);
     }
     check_len(len, header.len_in_memory()?)?;
-    let chunks = read_up_to(&mut file, header.chunks_size())?;
-    if wide(chunks.len()) < header.chunks_size() {
-        let found = header.file_size() - header.chunks_size() + wide(chunks.len());
+    let chunks = read_up_to(&mut file, header.chunks_size)?;
+    if wide(chunks.len()) < header.chunks_size {
+        let found = header.file_size() - header.chunks_size + wide(chunks.len());
         return Err(LoadError::Truncated { expected: header.file_size(), found });
     }
-    let behind = read_up_to(file, max_size(&header).saturating_add(1))?;
-    let journal = Journal::of(&header, &behind)?;
+    let behind = read_up_to(file, Journal::max_size(&header).saturating_add(1))?;
+    let journal = Journal::read(&header, &behind)?;
     let treatment = filter.kept().map_or(0, |kept| kept.treatment);
     if read_chunks(&chunks, header.kind(), Normalization::ByCaller)?.kept.treatment != treatment {
         return Ok(None);
@@ -85,7 +85,7 @@ pub(super) fn merged_with(mut filter: CuckooFilter, mut file: impl Read) -> Resu
 }
 
 /// Returns `true` if a filter and that of a file have tables of the same parameters, and the first may have room for both.
-fn is_alike(filter: &CuckooFilter, header: &Header) -> Result<bool, LoadError> {
+fn is_alike(filter: &CuckooFilter, header: &FileHeader) -> Result<bool, LoadError> {
     let hasher = filter.hasher();
     let together = wide(filter.len()).saturating_add(header.len);
     Ok(matches!(header.kind(), FileKind::Filter | FileKind::Growing)
@@ -93,5 +93,5 @@ fn is_alike(filter: &CuckooFilter, header: &Header) -> Result<bool, LoadError> {
         && header.parameters == *filter.parameters()
         && together <= wide(filter.slot_count())
         && (filter.growth().is_none() || header.len <= wide(filter.room()))
-        && header.hash.hasher(hasher.secret_key())? == *hasher)
+        && header.hasher(hasher.secret_key())? == *hasher)
 }

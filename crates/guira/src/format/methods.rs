@@ -6,7 +6,7 @@ use core::marker::PhantomData;
 
 use super::any_filter::AnyFilter;
 use super::contents::{Contents, Written as _};
-use super::{Header, LoadOptions};
+use super::{FileHeader, LoadOptions};
 #[cfg(feature = "concurrent")]
 use crate::concurrent::{ConcurrentCuckooFilter, ConcurrentExpiringCuckooFilter};
 use crate::counting::CountingCuckooFilter;
@@ -130,7 +130,7 @@ macro_rules! file_methods {
         #[must_use]
         pub fn to_bytes(&self) -> Vec<u8> {
             let parts = self.parts().expect("memory for a copy of the filter");
-            let header = Header::of(&parts);
+            let header = FileHeader::of(&parts);
             let mut bytes = Vec::with_capacity(usize::try_from(header.file_size()).unwrap_or(0));
             bytes.extend_from_slice(&header.encode());
             bytes.extend_from_slice(&parts.table);

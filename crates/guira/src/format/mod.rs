@@ -26,7 +26,6 @@ mod serde;
 mod view;
 
 pub use any_filter::AnyFilter;
-pub use file_header::FileHeader;
-use header::Header;
+pub use header::FileHeader;
 pub use load::LoadOptions;
 pub use methods::FilterFile;

@@ -10,7 +10,7 @@ pub use super::arriving::{Arriving, Mark};
 pub use super::chunks::{Chunk, chunks_of};
 use super::chunks::{Normalization, TimesChunk, read_chunks};
 use super::contents::{Contents, Parts, Written};
-use super::header::{HEADER_SIZE, Header};
+use super::header::{FileHeader, HEADER_SIZE};
 pub use super::journal::Journal;
 use super::load::load_from_parts;
 use crate::digest::{Checksum, Key};
@@ -76,7 +76,7 @@ impl<'filter> FileToWrite<'filter> {
     /// [`OutOfMemory`], where the table is being doubled.
     pub fn of(filter: &'filter impl Written) -> Result<Self, OutOfMemory> {
         let parts = filter.parts()?;
-        let header = Header::of(&parts);
+        let header = FileHeader::of(&parts);
         let size = header.file_size();
         Ok(Self { header: header.encode(), size, parts })
     }
@@ -116,7 +116,7 @@ pub struct FileEnds {
 
 impl FileEnds {
     fn of(parts: Parts<'_>) -> Self {
-        Self { header: Header::of(&parts).encode(), times: parts.times }
+        Self { header: FileHeader::of(&parts).encode(), times: parts.times }
     }
 
     /// Returns the header, of 128 bytes.
@@ -175,7 +175,7 @@ impl Summing {
         if part.len() < rest.len() {
             return Step::More;
         }
-        let header = Header::summed(&parts, self.checksum.get()).encode();
+        let header = FileHeader::summed(&parts, self.checksum.get()).encode();
         Step::Done(FileEnds { header, times: parts.times })
     }
 }
@@ -214,7 +214,7 @@ pub trait RawFilter: Sized + Contents + Written {
     #[expect(clippy::expect_used, reason = "as in `to_bytes`")]
     fn file_parts(&self) -> (Vec<u8>, Cow<'_, [u8]>, Vec<u8>) {
         let parts = self.parts().expect("memory for a copy of the filter");
-        let header = Header::of(&parts).encode().to_vec();
+        let header = FileHeader::of(&parts).encode().to_vec();
         let table = match parts.table {
             Cow::Borrowed(table) => Cow::Borrowed(&**table),
             Cow::Owned(table) => Cow::Owned(table.to_vec()),

@@ -7,7 +7,7 @@ use super::header::Sections;
 use super::journal::Journal;
 #[cfg(feature = "std")]
 use super::load::no_memory;
-use super::{Header, LoadOptions};
+use super::{FileHeader, LoadOptions};
 use crate::error::{FileKind, LoadError};
 use crate::filter::{CuckooFilterView, Description};
 use crate::table::Borrowed;
@@ -39,7 +39,7 @@ impl<'bytes> CuckooFilterView<'bytes> {
     }
 
     pub(super) fn of(bytes: &'bytes [u8], options: LoadOptions) -> Result<Self, LoadError> {
-        let header = Header::decode(bytes)?;
+        let header = FileHeader::from_bytes(bytes)?;
         let description = header.describe(options.given_secret_key())?;
         let Sections { table, chunks, journal } = Sections::of(bytes, &header)?;
         read_chunks(chunks, header.kind(), options.normalization)?;
@@ -143,7 +143,7 @@ impl LoadOptions {
         let table = OwnedTable::try_new(try_box(owner).map_err(no_memory)?, |owner| {
             // Once, so that the bytes that are checked are those that are queried.
             let bytes = (**owner).as_ref();
-            let header = Header::decode(bytes)?;
+            let header = FileHeader::from_bytes(bytes)?;
             description = Some(header.describe(self.given_secret_key())?);
             let sections = Sections::of(bytes, &header)?;
             read_chunks(sections.chunks, header.kind(), self.normalization)?;
@@ -159,7 +159,7 @@ impl LoadOptions {
     }
 }
 
-impl Header {
+impl FileHeader {
     /// What a view needs, if the file is of a kind that can be queried in place.
     pub(super) fn describe(&self, key: Option<[u8; 16]>) -> Result<Description, LoadError> {
         let kind = match self.kind() {
@@ -168,7 +168,7 @@ impl Header {
                 return Err(LoadError::OtherKind { found, expected: FileKind::Filter });
             }
         };
-        let hasher = self.hash.hasher(key)?;
+        let hasher = self.hasher(key)?;
         let len = self.len_in_memory()?;
         let (parameters, table_checksum) = (self.parameters, self.table_checksum);
         Ok(Description { kind, parameters, hasher, len, table_checksum })
