@@ -12,8 +12,8 @@ use crate::error::{FileKind, LoadError};
 use crate::expiring::{MOST_NUMBERS, Pass, Times};
 use crate::filter::Kept;
 
-/// The bytes before the checksum of a chunk: tag, flags and length.
-const START: usize = 16;
+/// The bytes before the data of a chunk: tag, flags, length and checksum.
+pub(super) const START_SIZE: usize = 24;
 
 /// A part of a file behind the table, with a name that says what it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -50,18 +50,18 @@ impl<'bytes> Chunk<'bytes> {
 
     /// Appends the chunk to the chunks of a file.
     pub fn append_to(&self, chunks: &mut impl Extend<u8>) {
-        let start = self.start();
-        chunks.extend(start);
-        chunks.extend(checksum_of_two(&start, self.data).to_le_bytes());
+        chunks.extend(self.start(wide(self.data.len())));
         chunks.extend(self.data.iter().copied());
     }
 
-    /// What stands before the checksum, which covers it.
-    fn start(&self) -> [u8; START] {
-        let mut start = [0; START];
-        let length = wide(self.data.len()).to_le_bytes();
-        let fields = self.tag.into_iter().chain(self.flags.to_le_bytes()).chain(length);
-        start.iter_mut().zip(fields).for_each(|(byte, field)| *byte = field);
+    /// What stands before the data, with this length of them.
+    pub(super) fn start(&self, length: u64) -> ArrayVec<u8, START_SIZE> {
+        let mut start = ArrayVec::new();
+        start.extend(self.tag);
+        start.extend(self.flags.to_le_bytes());
+        start.extend(length.to_le_bytes());
+        let sum = checksum_of_two(&start, self.data);
+        start.extend(sum.to_le_bytes());
         start
     }
 
@@ -80,14 +80,15 @@ pub fn chunks_of(bytes: &[u8]) -> Result<Vec<Chunk<'_>>, LoadError> {
     let mut chunks = Vec::new();
     let mut rest = Fields(bytes);
     while !rest.0.is_empty() {
-        let tag = rest.take().ok_or(CUT_OFF)?;
-        let flags = u32::from_le_bytes(rest.take().ok_or(CUT_OFF)?);
-        let length = u64::from_le_bytes(rest.take().ok_or(CUT_OFF)?);
-        let expected = u64::from_le_bytes(rest.take().ok_or(CUT_OFF)?);
-        let length = usize::try_from(length).map_err(|_| CUT_OFF)?;
-        let (data, behind) = rest.0.split_at_checked(length).ok_or(CUT_OFF)?;
+        let start: [u8; START_SIZE] = rest.take().ok_or(CUT_OFF)?;
+        let mut fields = Fields(&start);
+        let tag = fields.take().ok_or(CUT_OFF)?;
+        let flags = u32::from_le_bytes(fields.take().ok_or(CUT_OFF)?);
+        let length = u64::from_le_bytes(fields.take().ok_or(CUT_OFF)?);
+        let (data, behind) =
+            usize::try_from(length).ok().and_then(|length| rest.0.split_at_checked(length)).ok_or(CUT_OFF)?;
         let chunk = Chunk { tag, flags, data };
-        if checksum_of_two(&chunk.start(), data) != expected {
+        if chunk.start(length)[..] != start {
             return Err(LoadError::ChunkChecksum { tag });
         }
         chunks.try_reserve(1).map_err(no_memory)?;
@@ -143,7 +144,7 @@ pub(super) fn read_chunks(bytes: &[u8], kind: FileKind, normalization: Normaliza
             _ => {}
         }
         if !chunk.has(Chunk::OF_TABLE) {
-            kept.chunks.try_reserve(START + size_of::<u64>() + chunk.data.len()).map_err(no_memory)?;
+            kept.chunks.try_reserve(START_SIZE + chunk.data.len()).map_err(no_memory)?;
             chunk.append_to(&mut kept.chunks);
         }
     }
@@ -157,7 +158,7 @@ pub(super) fn read_chunks(bytes: &[u8], kind: FileKind, normalization: Normaliza
 const TIMES_SIZE: usize = 5 * 8 + 2 * 4 + MOST_NUMBERS * 8;
 
 /// The chunk of the times, without an allocation: a server that saves a filter can't report that there is no memory.
-pub(super) type TimesChunk = ArrayVec<u8, { START + 8 + TIMES_SIZE }>;
+pub(super) type TimesChunk = ArrayVec<u8, { START_SIZE + TIMES_SIZE }>;
 
 /// Where there is no pass over the table, the file says so in place of the generations that it spares.
 const NO_PASS: u32 = u32::MAX;

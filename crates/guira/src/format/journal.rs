@@ -2,16 +2,17 @@
 
 use alloc::vec::Vec;
 
+use arrayvec::ArrayVec;
+
 use super::FileHeader;
+use super::chunks::{Chunk, START_SIZE};
 use super::fields::Fields;
 use super::load::no_memory;
 use crate::cast::wide;
-use crate::digest::{Digest, checksum, seeded_checksum};
+use crate::digest::{Digest, seeded_checksum};
 use crate::error::{FileKind, LoadError};
 use crate::filter::Change;
 
-/// The bytes before the first record: those before the data of a chunk that must be known and goes to the end of the file.
-const START_SIZE: usize = 24;
 const TAG: [u8; 4] = *b"JRNL";
 
 /// The bytes of a record: digest, change, the size of the batch that it ends, checksum.
@@ -66,7 +67,7 @@ impl Journal {
         let Some((found, records)) = bytes.split_first_chunk::<START_SIZE>() else {
             return if expected.starts_with(bytes) { Ok(cut_off) } else { Err(trailing()) };
         };
-        if *found != expected {
+        if found[..] != expected[..] {
             // A disk may have been told its length before its bytes.
             let is_missing = |(found, expected): (&u8, &u8)| found == expected || *found == 0;
             let is_cut_off = records.is_empty() && found.iter().zip(&expected).all(is_missing);
@@ -81,15 +82,18 @@ impl Journal {
         let mut changes = Vec::new();
         let (mut whole, mut since_damage, mut is_damaged) = (0, 0_usize, false);
         for (number, bytes) in records.iter().enumerate() {
-            let Some(record) = Record::decode(number, bytes) else {
+            let Some((digest, change, batch_size)) = decode(number, bytes) else {
                 (is_damaged, since_damage) = (true, 0);
                 continue;
             };
             since_damage += 1;
-            let unknown = LoadError::Unknown { what: "change in the journal", found: record.change.into() };
             changes.try_reserve(1).map_err(no_memory)?;
-            changes.push(record.change().ok_or(unknown)?);
-            let batch_size = usize::try_from(record.batch_size).unwrap_or(usize::MAX);
+            changes.push(match change {
+                INSERT => Change::Insert(digest),
+                REMOVE => Change::Remove(digest),
+                found => return Err(LoadError::Unknown { what: "change in the journal", found: found.into() }),
+            });
+            let batch_size = usize::try_from(batch_size).unwrap_or(usize::MAX);
             if batch_size == 0 || batch_size > since_damage {
                 continue;
             }
@@ -136,7 +140,7 @@ impl Journal {
         for (index, &change) in changes.iter().enumerate() {
             let is_last = index + 1 == changes.len();
             let batch_size = if is_last { u32::try_from(changes.len()).unwrap_or(u32::MAX) } else { 0 };
-            Record::of(change, batch_size).encode(self.changes.len() + index, &mut bytes);
+            encode(self.changes.len() + index, change, batch_size, &mut bytes);
         }
         bytes
     }
@@ -150,64 +154,35 @@ impl Journal {
     }
 }
 
-/// The bytes before the first record.
-fn start() -> [u8; START_SIZE] {
-    let mut start = [0; START_SIZE];
-    let flags: u32 = super::raw::Chunk::MUST_KNOW | super::raw::Chunk::OF_TABLE;
-    let checked = TAG.into_iter().chain(flags.to_le_bytes()).chain(u64::MAX.to_le_bytes());
-    start.iter_mut().zip(checked).for_each(|(byte, field)| *byte = field);
-    let sum = start.first_chunk::<CHECKED_SIZE>().map_or(0, |checked| checksum(checked));
-    start.iter_mut().skip(CHECKED_SIZE).zip(sum.to_le_bytes()).for_each(|(byte, field)| *byte = field);
-    start
+/// The bytes before the first record: those before the data of a chunk that must be known and goes to the end of the file. Their
+/// checksum covers no data.
+fn start() -> ArrayVec<u8, START_SIZE> {
+    Chunk::new(TAG, Chunk::MUST_KNOW | Chunk::OF_TABLE, &[]).start(u64::MAX)
 }
 
-/// A record as it is in the file.
-struct Record {
-    digest: u64,
-    change: u32,
-    /// If it is the last of a batch, the records of that; else 0.
-    batch_size: u32,
+/// Appends the record of a change. The batch size is that of the batch that it ends, or 0.
+fn encode(number: usize, change: Change, batch_size: u32, bytes: &mut Vec<u8>) {
+    let (digest, change) = match change {
+        Change::Insert(digest) => (digest, INSERT),
+        Change::Remove(digest) => (digest, REMOVE),
+    };
+    let start = bytes.len();
+    bytes.extend(digest.get().to_le_bytes());
+    bytes.extend(change.to_le_bytes());
+    bytes.extend(batch_size.to_le_bytes());
+    let sum = bytes.get(start..).map_or(0, |checked| checksum_of_record(number, checked));
+    bytes.extend(sum.to_le_bytes());
 }
 
-impl Record {
-    const fn of(change: Change, batch_size: u32) -> Self {
-        let (digest, change) = match change {
-            Change::Insert(digest) => (digest.get(), INSERT),
-            Change::Remove(digest) => (digest.get(), REMOVE),
-        };
-        Self { digest, change, batch_size }
+/// Reads a record: digest, change and batch size; `None` if it is not what was written.
+fn decode(number: usize, bytes: &[u8; RECORD_SIZE]) -> Option<(Digest, u32, u32)> {
+    let (checked, sum) = bytes.split_first_chunk::<CHECKED_SIZE>()?;
+    if checksum_of_record(number, checked).to_le_bytes() != *sum {
+        return None;
     }
-
-    const fn change(&self) -> Option<Change> {
-        match self.change {
-            INSERT => Some(Change::Insert(Digest::new(self.digest))),
-            REMOVE => Some(Change::Remove(Digest::new(self.digest))),
-            _ => None,
-        }
-    }
-
-    fn encode(&self, number: usize, bytes: &mut Vec<u8>) {
-        let start = bytes.len();
-        bytes.extend(self.digest.to_le_bytes());
-        bytes.extend(self.change.to_le_bytes());
-        bytes.extend(self.batch_size.to_le_bytes());
-        let sum = bytes.get(start..).map_or(0, |checked| checksum_of_record(number, checked));
-        bytes.extend(sum.to_le_bytes());
-    }
-
-    /// `None` for a record that is not what was written.
-    fn decode(number: usize, bytes: &[u8; RECORD_SIZE]) -> Option<Self> {
-        let (checked, sum) = bytes.split_first_chunk::<CHECKED_SIZE>()?;
-        if checksum_of_record(number, checked).to_le_bytes() != *sum {
-            return None;
-        }
-        let mut fields = Fields(checked);
-        Some(Self {
-            digest: u64::from_le_bytes(fields.take()?),
-            change: u32::from_le_bytes(fields.take()?),
-            batch_size: u32::from_le_bytes(fields.take()?),
-        })
-    }
+    let mut fields = Fields(checked);
+    let digest = Digest::new(u64::from_le_bytes(fields.take()?));
+    Some((digest, u32::from_le_bytes(fields.take()?), u32::from_le_bytes(fields.take()?)))
 }
 
 /// A record at another place has another checksum.
