@@ -204,24 +204,10 @@ pub(crate) fn seeded_checksum(bytes: &[u8], seed: u64) -> u64 {
 
 /// The checksum of bytes that are in two pieces.
 pub(crate) fn checksum_of_two(first: &[u8], second: &[u8]) -> u64 {
-    let mut checksum = Checksum::default();
+    let mut checksum = Xxh3::default();
     checksum.update(first);
     checksum.update(second);
-    checksum.get()
-}
-
-/// The checksum of bytes that come in pieces.
-#[derive(Clone, Default)]
-pub(crate) struct Checksum(Xxh3);
-
-impl Checksum {
-    pub(crate) fn update(&mut self, bytes: &[u8]) {
-        self.0.update(bytes);
-    }
-
-    pub(crate) fn get(&self) -> u64 {
-        self.0.digest()
-    }
+    checksum.digest()
 }
 
 #[cfg(test)]

@@ -6,5 +6,6 @@ mod key;
 pub use hasher::{Digest, KeyHasher};
 pub use key::{ByHash, Key};
 
-pub(crate) use hasher::Checksum;
 pub(crate) use hasher::{checksum, checksum_of_two, seeded_checksum};
+/// The checksum of bytes that come in pieces.
+pub(crate) use xxhash_rust::xxh3::Xxh3 as Checksum;

@@ -134,7 +134,7 @@ impl Arriving {
     /// Returns the checksum of what has come of the table.
     #[must_use]
     pub fn checksum(&self) -> u64 {
-        self.checked.checksum.get()
+        self.checked.checksum.digest()
     }
 
     /// Takes the next bytes. What is wrong with them is told by [`finish`](Self::finish).
@@ -244,7 +244,7 @@ impl Arriving {
             return Err(LoadError::OtherKind { found: header.kind(), expected: FileKind::Growing });
         }
         let behind = read_chunks(&self.chunks, header.kind(), Normalization::ByCaller)?;
-        if checked.checksum.get() != header.table_checksum {
+        if checked.checksum.digest() != header.table_checksum {
             return Err(LoadError::TableChecksum);
         }
         let first = to_usize(header.parameters.table_bits() / 8).min(self.table.len());

@@ -62,7 +62,7 @@ pub(super) fn merged_with(mut filter: CuckooFilter, mut file: impl Read) -> Resu
         }
         first += count;
     }
-    if checksum.get() != header.table_checksum {
+    if checksum.digest() != header.table_checksum {
         return Err(LoadError::TableChecksum);
     }
     check_len(len, header.len_in_memory()?)?;

@@ -175,7 +175,7 @@ impl Summing {
         if part.len() < rest.len() {
             return Step::More;
         }
-        let header = FileHeader::summed(&parts, self.checksum.get()).encode();
+        let header = FileHeader::summed(&parts, self.checksum.digest()).encode();
         Step::Done(FileEnds { header, times: parts.times })
     }
 }
