@@ -4,18 +4,18 @@ use alloc::vec::Vec;
 use core::fmt;
 
 use super::FileHeader;
-use super::check::{MALFORMED, check_bytes, check_len};
-use super::chunks::{Normalization, read_chunks};
+use super::behind::Behind;
+use super::check::{MALFORMED, check_len, check_padding};
+use super::chunks::Normalization;
 use super::contents::Contents as _;
-use super::journal::Journal;
-use super::load::{assembled, kept_of, no_memory};
+use super::load::no_memory;
 use crate::cast::{to_usize, wide};
 use crate::cuckoo::Scheme;
 use crate::digest::{Checksum, KeyHasher};
 use crate::error::{FileKind, LoadError, OutOfMemory};
 use crate::expiring::ExpiringCuckooFilter;
 use crate::filter::CuckooFilter;
-use crate::table::{Storage, is_zero_from};
+use crate::table::Storage;
 
 /// The bytes that are read at any slot, at most.
 const READ_AT_ONCE: u64 = 16;
@@ -223,12 +223,19 @@ impl Arriving {
         self.table = elsewhere(core::mem::take(&mut self.table));
     }
 
-    fn refuse_part(&self) -> Result<(), LoadError> {
-        if self.is_whole() {
-            return Ok(());
+    /// Returns what is behind the table, if all bytes have come, of a file of one of these kinds, and the table is what was written.
+    fn whole(&self, kinds: &[FileKind]) -> Result<Behind, LoadError> {
+        if !self.is_whole() {
+            let (expected, missing) = (self.header.file_size(), self.expected().saturating_sub(self.received()));
+            return Err(LoadError::Truncated { expected, found: expected.saturating_sub(missing) });
         }
-        let (expected, missing) = (self.header.file_size(), self.expected().saturating_sub(self.received()));
-        Err(LoadError::Truncated { expected, found: expected.saturating_sub(missing) })
+        let header = self.header.clone().of_kinds(kinds)?;
+        let behind = Behind::of(&header, &self.chunks, &[], Normalization::ByCaller)?;
+        if self.checksum() != header.table_checksum {
+            return Err(LoadError::TableChecksum);
+        }
+        check_padding(&self.table, &header.parameters)?;
+        Ok(behind)
     }
 
     /// Makes the filter of a file whose keys stay. It takes the table over, so nothing is left here.
@@ -238,29 +245,16 @@ impl Arriving {
     /// Those of [`LoadOptions::from_bytes`](crate::LoadOptions::from_bytes), for what is wrong with any of the bytes. What has come is
     /// unchanged then.
     pub fn finish(&mut self) -> Result<CuckooFilter, LoadError> {
-        self.refuse_part()?;
-        let (header, checked) = (&self.header, &self.checked);
-        if self.scheme.is_none() {
-            return Err(LoadError::OtherKind { found: header.kind(), expected: FileKind::Growing });
-        }
-        let behind = read_chunks(&self.chunks, header.kind(), Normalization::ByCaller)?;
-        if checked.checksum.digest() != header.table_checksum {
-            return Err(LoadError::TableChecksum);
-        }
-        let first = to_usize(header.parameters.table_bits() / 8).min(self.table.len());
-        let padding = self.table.get(first..).unwrap_or_default();
-        if !is_zero_from(padding, header.parameters.table_bits() % 8) {
-            return Err(LoadError::Inconsistent { what: "padding bits are not 0" });
-        }
-        if !checked.is_well_formed || checked.buckets != header.parameters.bucket_count() {
+        let behind = self.whole(&[FileKind::Growing, FileKind::Filter])?;
+        if !self.checked.is_well_formed {
             return Err(MALFORMED);
         }
+        let header = &self.header;
         let len = header.len_in_memory()?;
-        check_len(checked.occupied_slots, len)?;
-        let kept = kept_of(header, behind.kept)?;
+        check_len(self.checked.occupied_slots, len)?;
         let storage = Storage::from_vec(core::mem::take(&mut self.table));
         let filter = CuckooFilter::from_parts(header.parameters, self.hasher, storage, len);
-        Ok(filter.with_growth(header.growth).with_kept(kept))
+        Ok(filter.with_growth(header.growth).with_kept(behind.kept))
     }
 
     /// Makes the filter of a file whose keys expire, of a copy of the table.
@@ -269,12 +263,9 @@ impl Arriving {
     ///
     /// As [`finish`](Self::finish).
     pub fn finish_expiring(&self) -> Result<ExpiringCuckooFilter, LoadError> {
-        self.refuse_part()?;
-        let header = self.header.clone().of_kinds(ExpiringCuckooFilter::KINDS)?;
-        let behind = read_chunks(&self.chunks, header.kind(), Normalization::ByCaller)?;
-        check_bytes(&self.table, &header.parameters, header.table_checksum)?;
-        let storage = Storage::copied_from(&self.table).map_err(|_| header.out_of_memory())?;
-        assembled(&header, self.hasher, storage, behind, Journal::default())
+        let behind = self.whole(ExpiringCuckooFilter::KINDS)?;
+        let storage = Storage::copied_from(&self.table).map_err(|_| self.header.out_of_memory())?;
+        ExpiringCuckooFilter::checked(&self.header, self.hasher, storage, behind)
     }
 }
 
@@ -377,6 +368,26 @@ mod tests {
         }
         bytes.chunks(1000).for_each(|piece| arriving.take(piece).unwrap());
         assert_eq!(arriving.finish().unwrap(), filter);
+    }
+
+    #[test]
+    fn any_damage_of_a_filter_whose_keys_expire_is_told_at_the_end() {
+        let mut filter = ExpiringCuckooFilter::with_capacity(20, 0.01, 60).unwrap();
+        (0..20).for_each(|key: u64| filter.insert(&key).unwrap());
+        let bytes = filter.to_bytes();
+        let header = FileHeader::from_bytes(&bytes).unwrap();
+        let (mut arriving, bytes) = (Arriving::new(&header, None).unwrap(), &bytes[FileHeader::MIN_SIZE..]);
+        let start = arriving.mark();
+        for position in 0..bytes.len() {
+            let mut damaged = bytes.to_vec();
+            damaged[position] ^= 1 << (position % 8);
+            arriving.take(&damaged).unwrap();
+            assert!(arriving.finish_expiring().is_err(), "damage at {position} was not seen");
+            arriving.go_back(start.clone());
+        }
+        arriving.take(bytes).unwrap();
+        assert!(matches!(arriving.finish(), Err(LoadError::OtherKind { expected: FileKind::Growing, .. })));
+        assert_eq!(arriving.finish_expiring().unwrap(), filter);
     }
 
     #[test]

@@ -12,10 +12,14 @@ pub(super) fn check_bytes(table: &[u8], parameters: &Parameters, table_checksum:
     if checksum(table) != table_checksum {
         return Err(LoadError::TableChecksum);
     }
-    if !is_zero_from(table, parameters.table_bits()) {
-        return Err(LoadError::Inconsistent { what: "padding bits are not 0" });
+    check_padding(table, parameters)
+}
+
+pub(super) fn check_padding(table: &[u8], parameters: &Parameters) -> Result<(), LoadError> {
+    if is_zero_from(table, parameters.table_bits()) {
+        return Ok(());
     }
-    Ok(())
+    Err(LoadError::Inconsistent { what: "padding bits are not 0" })
 }
 
 /// Checks the fingerprints of a table without values. Unless `knows_seed`, the seed of the scheme is not that of the file, and what

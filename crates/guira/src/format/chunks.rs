@@ -107,17 +107,13 @@ pub(super) enum Normalization {
     ByCaller,
 }
 
-/// What was read of the chunks behind a table.
-#[derive(Default)]
-pub(super) struct Behind {
-    pub(super) kept: Kept,
-    /// The times of a filter whose keys expire.
-    pub(super) times: Option<Times>,
-}
-
-/// Checks the chunks of a file, and returns what is kept of them until it is saved.
-pub(super) fn read_chunks(bytes: &[u8], kind: FileKind, normalization: Normalization) -> Result<Behind, LoadError> {
-    let Behind { mut kept, mut times } = Behind::default();
+/// Checks the chunks of a file, and returns what is kept of them until it is saved, and the times where keys expire.
+pub(super) fn read_chunks(
+    bytes: &[u8],
+    kind: FileKind,
+    normalization: Normalization,
+) -> Result<(Kept, Option<Times>), LoadError> {
+    let (mut kept, mut times) = (Kept::default(), None);
     for chunk in chunks_of(bytes)? {
         match chunk.tag {
             Chunk::NORMALIZED => {
@@ -151,7 +147,7 @@ pub(super) fn read_chunks(bytes: &[u8], kind: FileKind, normalization: Normaliza
     if kind == FileKind::Expiring && times.is_none() {
         return Err(LoadError::Inconsistent { what: "keys expire, and the times are missing" });
     }
-    Ok(Behind { kept, times })
+    Ok((kept, times))
 }
 
 /// What the chunk of the times has at most: five numbers, the current one and the spared ones, and when each generation ended.

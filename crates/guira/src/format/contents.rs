@@ -6,6 +6,7 @@ use alloc::vec::Vec;
 
 use super::FileHeader;
 use super::any_filter::AnyFilter;
+use super::behind::Behind;
 use super::check::{REMOVES_WHAT_IS_NOT_THERE, check_fingerprints, check_len};
 use super::chunks::TimesChunk;
 #[cfg(feature = "concurrent")]
@@ -27,30 +28,13 @@ pub(super) trait Contents: Sized {
     const KINDS: &'static [FileKind];
 
     /// Puts the parts together again, after the checks that need the table.
-    fn checked(header: &FileHeader, loaded: Loaded) -> Result<Self, LoadError>;
-
-    /// The lifetime of keys and its resolution, where keys expire.
-    #[cfg(feature = "files")]
-    fn lifetime_and_resolution(&self) -> Option<(u64, u64)> {
-        None
-    }
+    fn checked(header: &FileHeader, hasher: KeyHasher, storage: Storage, behind: Behind) -> Result<Self, LoadError>;
 }
 
 /// What can be written as it is. The filter that threads share is copied first.
 pub(super) trait Written {
     /// Returns the parts that are written, or an error where there is no memory for a copy of what is being doubled.
     fn parts(&self) -> Result<Parts<'_>, OutOfMemory>;
-}
-
-/// What was read of a file, apart from its header.
-pub(super) struct Loaded {
-    pub(super) hasher: KeyHasher,
-    pub(super) storage: Storage,
-    pub(super) kept: Option<Arc<Kept>>,
-    /// What is to be done to the table; nothing where it is no filter's.
-    pub(super) changes: Vec<Change>,
-    /// The times of a filter whose keys expire.
-    pub(super) times: Option<Times>,
 }
 
 pub(super) struct Parts<'contents> {
@@ -79,12 +63,12 @@ impl Parts<'_> {
 impl Contents for CuckooFilter {
     const KINDS: &'static [FileKind] = &[FileKind::Filter, FileKind::Growing];
 
-    fn checked(header: &FileHeader, loaded: Loaded) -> Result<Self, LoadError> {
-        let (Loaded { hasher, storage, kept, changes, .. }, len) = (loaded, header.len_in_memory()?);
+    fn checked(header: &FileHeader, hasher: KeyHasher, storage: Storage, behind: Behind) -> Result<Self, LoadError> {
+        let len = header.len_in_memory()?;
         let mut filter = Self::from_parts(header.parameters, hasher, storage, len).with_growth(header.growth);
         check_fingerprints(filter.scheme(), filter.bytes(), &header.parameters, header.kind(), len, true)?;
-        make_changes(&mut filter, changes)?;
-        Ok(filter.with_kept(kept))
+        make_changes(&mut filter, behind.changes)?;
+        Ok(filter.with_kept(behind.kept))
     }
 }
 
@@ -102,8 +86,8 @@ impl Written for CuckooFilter {
 impl Contents for CuckooSet {
     const KINDS: &'static [FileKind] = &[FileKind::Set];
 
-    fn checked(header: &FileHeader, loaded: Loaded) -> Result<Self, LoadError> {
-        let filter = CuckooFilter::checked(header, loaded)?;
+    fn checked(header: &FileHeader, hasher: KeyHasher, storage: Storage, behind: Behind) -> Result<Self, LoadError> {
+        let filter = CuckooFilter::checked(header, hasher, storage, behind)?;
         Ok(Self::from_filter(filter))
     }
 }
@@ -117,9 +101,8 @@ impl Written for CuckooSet {
 impl Contents for CountingCuckooFilter {
     const KINDS: &'static [FileKind] = &[FileKind::Counting];
 
-    fn checked(header: &FileHeader, loaded: Loaded) -> Result<Self, LoadError> {
-        let Loaded { hasher, storage, kept, .. } = loaded;
-        let filter = checked_valued_filter(header, Some(hasher), storage, kept)?;
+    fn checked(header: &FileHeader, hasher: KeyHasher, storage: Storage, behind: Behind) -> Result<Self, LoadError> {
+        let filter = checked_valued_filter(header, Some(hasher), storage, behind.kept)?;
         check_counters(&filter, header.kind())?;
         Ok(Self::from_filter(filter))
     }
@@ -134,13 +117,12 @@ impl Written for CountingCuckooFilter {
 impl<V: MapValue> Contents for CuckooMap<V> {
     const KINDS: &'static [FileKind] = &[FileKind::Map];
 
-    fn checked(header: &FileHeader, loaded: Loaded) -> Result<Self, LoadError> {
+    fn checked(header: &FileHeader, hasher: KeyHasher, storage: Storage, behind: Behind) -> Result<Self, LoadError> {
         let value_bits = header.parameters.value_bits();
         if value_bits > V::BITS {
             return Err(LoadError::ValueBits { found: value_bits, most: V::BITS });
         }
-        let Loaded { hasher, storage, kept, .. } = loaded;
-        checked_valued_filter(header, Some(hasher), storage, kept).map(Self::from_filter)
+        checked_valued_filter(header, Some(hasher), storage, behind.kept).map(Self::from_filter)
     }
 }
 
@@ -153,16 +135,10 @@ impl<V: MapValue> Written for CuckooMap<V> {
 impl Contents for ExpiringCuckooFilter {
     const KINDS: &'static [FileKind] = &[FileKind::Expiring];
 
-    fn checked(header: &FileHeader, loaded: Loaded) -> Result<Self, LoadError> {
-        let Loaded { hasher, storage, kept, times, .. } = loaded;
-        let filter = checked_valued_filter(header, Some(hasher), storage, kept)?;
-        let generations = checked_generations(&filter, times.as_ref())?;
+    fn checked(header: &FileHeader, hasher: KeyHasher, storage: Storage, behind: Behind) -> Result<Self, LoadError> {
+        let filter = checked_valued_filter(header, Some(hasher), storage, behind.kept)?;
+        let generations = checked_generations(&filter, behind.times.as_ref())?;
         Ok(Self::from_parts(filter, generations))
-    }
-
-    #[cfg(feature = "files")]
-    fn lifetime_and_resolution(&self) -> Option<(u64, u64)> {
-        Some((self.lifetime(), self.resolution()))
     }
 }
 
@@ -197,13 +173,15 @@ impl Contents for AnyFilter {
     const KINDS: &'static [FileKind] =
         &[FileKind::Filter, FileKind::Growing, FileKind::Set, FileKind::Counting, FileKind::Map, FileKind::Expiring];
 
-    fn checked(header: &FileHeader, loaded: Loaded) -> Result<Self, LoadError> {
+    fn checked(header: &FileHeader, hasher: KeyHasher, storage: Storage, behind: Behind) -> Result<Self, LoadError> {
         Ok(match header.kind() {
-            FileKind::Filter | FileKind::Growing => Self::Filter(CuckooFilter::checked(header, loaded)?),
-            FileKind::Set => Self::Set(CuckooSet::checked(header, loaded)?),
-            FileKind::Counting => Self::Counting(CountingCuckooFilter::checked(header, loaded)?),
-            FileKind::Map => Self::Map(CuckooMap::checked(header, loaded)?),
-            FileKind::Expiring => Self::Expiring(ExpiringCuckooFilter::checked(header, loaded)?),
+            FileKind::Filter | FileKind::Growing => {
+                Self::Filter(CuckooFilter::checked(header, hasher, storage, behind)?)
+            }
+            FileKind::Set => Self::Set(CuckooSet::checked(header, hasher, storage, behind)?),
+            FileKind::Counting => Self::Counting(CountingCuckooFilter::checked(header, hasher, storage, behind)?),
+            FileKind::Map => Self::Map(CuckooMap::checked(header, hasher, storage, behind)?),
+            FileKind::Expiring => Self::Expiring(ExpiringCuckooFilter::checked(header, hasher, storage, behind)?),
         })
     }
 }
@@ -224,8 +202,8 @@ impl Written for AnyFilter {
 impl Contents for ConcurrentCuckooFilter {
     const KINDS: &'static [FileKind] = CuckooFilter::KINDS;
 
-    fn checked(header: &FileHeader, loaded: Loaded) -> Result<Self, LoadError> {
-        CuckooFilter::checked(header, loaded)?.try_into().map_err(not_shared)
+    fn checked(header: &FileHeader, hasher: KeyHasher, storage: Storage, behind: Behind) -> Result<Self, LoadError> {
+        CuckooFilter::checked(header, hasher, storage, behind)?.try_into().map_err(not_shared)
     }
 }
 
@@ -233,13 +211,8 @@ impl Contents for ConcurrentCuckooFilter {
 impl Contents for ConcurrentExpiringCuckooFilter {
     const KINDS: &'static [FileKind] = ExpiringCuckooFilter::KINDS;
 
-    fn checked(header: &FileHeader, loaded: Loaded) -> Result<Self, LoadError> {
-        ExpiringCuckooFilter::checked(header, loaded)?.try_into().map_err(not_shared)
-    }
-
-    #[cfg(feature = "files")]
-    fn lifetime_and_resolution(&self) -> Option<(u64, u64)> {
-        Some((self.lifetime(), self.resolution()))
+    fn checked(header: &FileHeader, hasher: KeyHasher, storage: Storage, behind: Behind) -> Result<Self, LoadError> {
+        ExpiringCuckooFilter::checked(header, hasher, storage, behind)?.try_into().map_err(not_shared)
     }
 }
 

@@ -4,10 +4,9 @@ use core::fmt;
 
 use super::FileHeader;
 use super::check::{check_bytes, check_fingerprints, check_removals};
-use super::chunks::{Normalization, read_chunks};
+use super::chunks::Normalization;
 use super::contents::{check_counters, checked_generations, checked_valued_filter};
-use super::header::{Hash, Sections, fields_behind_version};
-use crate::cast::wide;
+use super::header::{Hash, fields_behind_version};
 use crate::cuckoo::Scheme;
 use crate::digest::KeyHasher;
 use crate::error::{FileKind, LoadError};
@@ -98,7 +97,7 @@ impl FileHeader {
     /// ```
     #[must_use]
     pub fn file_size(&self) -> u64 {
-        self.table_size().saturating_add(wide(Self::MIN_SIZE)).saturating_add(self.chunks_size)
+        self.chunks_at().saturating_add(self.chunks_size)
     }
 
     /// Returns `true` if keys are hashed with a secret key, that of SipHash-1-3.
@@ -194,9 +193,8 @@ impl FileHeader {
     /// ```
     pub fn verify(&self, file: &[u8], key: Option<[u8; 16]>) -> Result<(), LoadError> {
         let hasher = if self.has_secret_key() && key.is_none() { None } else { Some(self.hasher(key)?) };
-        let Sections { table, chunks, journal } = Sections::of(file, self)?;
+        let (table, behind) = self.split(file, Normalization::ByCaller)?;
         check_bytes(table, &self.parameters, self.table_checksum)?;
-        let behind = read_chunks(chunks, self.kind(), Normalization::ByCaller)?;
         let len = self.len_in_memory()?;
         let knows_seed = hasher.is_some();
         if self.parameters.value_bits() > 0 {
@@ -210,7 +208,7 @@ impl FileHeader {
         let scheme = Scheme::new(&self.parameters, hasher.unwrap_or(KeyHasher::xxh3(0)).seed());
         check_fingerprints(&scheme, table, &self.parameters, self.kind(), len, knows_seed)?;
         // Where the key's copies are takes the hasher too.
-        if knows_seed { check_removals(&scheme, table, &Pending::of(&scheme, journal.changes())) } else { Ok(()) }
+        if knows_seed { check_removals(&scheme, table, &Pending::of(&scheme, &behind.changes)) } else { Ok(()) }
     }
 }
 

@@ -1,11 +1,11 @@
 //! The first 128 bytes of a file.
 
 use arrayvec::ArrayVec;
-use core::cmp::Ordering;
 
+use super::behind::Behind;
+use super::chunks::Normalization;
 use super::contents::Parts;
 use super::fields::Fields;
-use super::journal::Journal;
 use crate::cast::wide;
 use crate::digest::checksum;
 use crate::error::{FileKind, LoadError};
@@ -124,6 +124,28 @@ impl FileHeader {
     /// The size of the table in bytes, which follows from the parameters.
     pub(super) const fn table_size(&self) -> u64 {
         self.parameters.table_size()
+    }
+
+    /// Where the chunks begin in the file.
+    pub(super) fn chunks_at(&self) -> u64 {
+        self.table_size().saturating_add(wide(HEADER_SIZE))
+    }
+
+    /// Finds the table in the bytes of a file, and reads what is behind it, if there are as many bytes as the header says, or a
+    /// journal is behind them.
+    pub(super) fn split<'bytes>(
+        &self,
+        bytes: &'bytes [u8],
+        normalization: Normalization,
+    ) -> Result<(&'bytes [u8], Behind), LoadError> {
+        let truncated = || LoadError::Truncated { expected: self.file_size(), found: wide(bytes.len()) };
+        let split = |bytes: &'bytes [u8], size| {
+            usize::try_from(size).ok().and_then(|size| bytes.split_at_checked(size)).ok_or_else(truncated)
+        };
+        let (_, bytes) = split(bytes, wide(HEADER_SIZE))?;
+        let (table, bytes) = split(bytes, self.table_size())?;
+        let (chunks, rest) = split(bytes, self.chunks_size)?;
+        Ok((table, Behind::of(self, chunks, rest, normalization)?))
     }
 
     /// Returns the header, if its kind is one of these.
@@ -309,38 +331,6 @@ pub(super) fn fields_behind_version(bytes: &[u8]) -> Result<Fields<'_>, LoadErro
         return Err(LoadError::Inconsistent { what: "there is no such version" });
     }
     Ok(fields)
-}
-
-/// The parts of a file behind its header.
-pub(super) struct Sections<'bytes> {
-    pub(super) table: &'bytes [u8],
-    pub(super) chunks: &'bytes [u8],
-    pub(super) journal: Journal,
-}
-
-impl<'bytes> Sections<'bytes> {
-    /// Finds the parts in the bytes of a file, if these are as many as the header says, or a journal is behind them.
-    pub(super) fn of(bytes: &'bytes [u8], header: &FileHeader) -> Result<Self, LoadError> {
-        let (expected, found) = (header.file_size(), wide(bytes.len()));
-        let truncated = || LoadError::Truncated { expected, found };
-        let split = |bytes: &'bytes [u8], size| {
-            usize::try_from(size).ok().and_then(|size| bytes.split_at_checked(size)).ok_or_else(truncated)
-        };
-        let (_, behind) = bytes.split_at_checked(HEADER_SIZE).ok_or_else(truncated)?;
-        let (table, behind) = split(behind, header.table_size())?;
-        let (chunks, behind) = split(behind, header.chunks_size)?;
-        Ok(Self { table, chunks, journal: Journal::read(header, behind)? })
-    }
-}
-
-/// Whether a file has as many bytes as its header says.
-pub(super) fn check_file_size(header: &FileHeader, found: u64) -> Result<(), LoadError> {
-    let expected = header.file_size();
-    match found.cmp(&expected) {
-        Ordering::Less => Err(LoadError::Truncated { expected, found }),
-        Ordering::Equal => Ok(()),
-        Ordering::Greater => Err(LoadError::TrailingBytes { expected }),
-    }
 }
 
 #[cfg(test)]

@@ -1,25 +1,25 @@
 //! From bytes to filters.
 
-use alloc::sync::Arc;
 use alloc::vec::Vec;
+use core::cmp::Ordering;
 use core::fmt;
 
 use super::FileHeader;
+use super::behind::Behind;
 use super::check::check_bytes;
-use super::chunks::{Behind, Normalization, read_chunks};
-use super::contents::{Contents, Loaded};
-use super::header::{HEADER_SIZE, Sections, check_file_size};
-use super::journal::Journal;
+use super::chunks::Normalization;
+use super::contents::Contents;
+use super::header::HEADER_SIZE;
 use super::methods::FilterFile;
 use crate::cast::wide;
 use crate::digest::KeyHasher;
 #[cfg(feature = "files")]
 use crate::error::Error;
 use crate::error::LoadError;
-use crate::filter::{CuckooFilterView, Kept};
+use crate::filter::CuckooFilterView;
 #[cfg(feature = "files")]
 use crate::filter::{FilterBuilder, FilterKind};
-use crate::table::{Storage, try_arc};
+use crate::table::Storage;
 
 /// How a file is loaded: with a secret key, where its keys were hashed with one.
 ///
@@ -40,7 +40,7 @@ use crate::table::{Storage, try_arc};
 #[derive(Clone, Default)]
 #[must_use]
 pub struct LoadOptions {
-    key: Option<[u8; 16]>,
+    pub(super) key: Option<[u8; 16]>,
     pub(super) normalization: Normalization,
 }
 
@@ -119,10 +119,9 @@ impl LoadOptions {
     pub fn from_bytes<F: FilterFile>(self, bytes: &[u8]) -> Result<F, LoadError> {
         let header = FileHeader::from_bytes(bytes)?.of_kinds(F::KINDS)?;
         let hasher = header.hasher(self.key)?;
-        let Sections { table, chunks, journal } = Sections::of(bytes, &header)?;
-        let behind = read_chunks(chunks, header.kind(), self.normalization)?;
-        let storage = Storage::copied_from(table).map_err(|_| LoadError::OutOfMemory { bytes: header.table_size() })?;
-        checked(&header, hasher, storage, behind, journal)
+        let (table, behind) = header.split(bytes, self.normalization)?;
+        let storage = Storage::copied_from(table).map_err(|_| header.out_of_memory())?;
+        checked(&header, hasher, storage, behind)
     }
 
     /// Loads a filter from a reader, which it reads to the end.
@@ -145,8 +144,11 @@ impl LoadOptions {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     #[cfg(feature = "std")]
-    pub fn read_from<F: FilterFile>(self, reader: impl std::io::Read) -> Result<F, LoadError> {
-        load_from_stream(reader, self)
+    pub fn read_from<F: FilterFile>(self, mut reader: impl std::io::Read) -> Result<F, LoadError> {
+        let header = FileHeader::from_bytes(&read_header(&mut reader)?)?.of_kinds(F::KINDS)?;
+        let hasher = header.hasher(self.key)?;
+        let (table, behind) = read_sections(reader, &header, self.normalization)?;
+        checked(&header, hasher, table, behind)
     }
 
     /// Loads a filter from a file.
@@ -196,10 +198,6 @@ impl LoadOptions {
     /// ```
     pub fn view(self, bytes: &[u8]) -> Result<CuckooFilterView<'_>, LoadError> {
         CuckooFilterView::of(bytes, self)
-    }
-
-    pub(super) const fn given_secret_key(&self) -> Option<[u8; 16]> {
-        self.key
     }
 }
 
@@ -262,20 +260,18 @@ impl<T: FilterKind + FilterFile> FilterBuilder<T> {
         if self.chosen.value_bits.is_some_and(|bits| bits != header.parameters.value_bits()) {
             return made_otherwise("number of value bits");
         }
-        std::io::Seek::rewind(&mut file).map_err(LoadError::Io)?;
-        let options = LoadOptions { key: expected.secret_key(), ..LoadOptions::default() };
-        let found: T = options.read_from(file)?;
-        if let Some((lifetime, resolution)) = found.lifetime_and_resolution() {
-            if self.chosen.times.resolution.is_some_and(|given| given != resolution) {
+        let (table, behind) = read_sections(file, &header, Normalization::Unknown)?;
+        if let Some(times) = &behind.times {
+            if self.chosen.times.resolution.is_some_and(|given| given != times.resolution) {
                 return made_otherwise("resolution");
             }
             // It was rounded up to a whole number of resolutions.
-            let rounded_up = |given: u64| given.checked_next_multiple_of(resolution);
-            if self.chosen.times.lifetime.is_some_and(|given| rounded_up(given) != Some(lifetime)) {
+            let rounded_up = |given: u64| given.checked_next_multiple_of(times.resolution);
+            if self.chosen.times.lifetime.is_some_and(|given| rounded_up(given) != Some(times.lifetime)) {
                 return made_otherwise("lifetime");
             }
         }
-        Ok(found)
+        Ok(checked(&header, hasher, table, behind)?)
     }
 }
 
@@ -285,13 +281,18 @@ pub(super) fn load_from_parts<C: Contents>(bytes: &[u8], table: Vec<u8>, chunks:
     if bytes.len() > HEADER_SIZE {
         return Err(LoadError::TrailingBytes { expected: header.file_size() });
     }
-    let size = bytes.len().saturating_add(table.len()).saturating_add(chunks.len());
-    check_file_size(&header, wide(size))?;
+    let expected = header.file_size();
+    let found = wide(bytes.len().saturating_add(table.len()).saturating_add(chunks.len()));
+    match found.cmp(&expected) {
+        Ordering::Less => return Err(LoadError::Truncated { expected, found }),
+        Ordering::Equal => {}
+        Ordering::Greater => return Err(LoadError::TrailingBytes { expected }),
+    }
     if u64::try_from(table.len()) != Ok(header.table_size()) {
         return Err(LoadError::Inconsistent { what: "the table has another size than its header says" });
     }
-    let behind = read_chunks(chunks, header.kind(), Normalization::Unknown)?;
-    checked(&header, hasher, Storage::from_vec(table), behind, Journal::default())
+    let behind = Behind::of(&header, chunks, &[], Normalization::Unknown)?;
+    checked(&header, hasher, Storage::from_vec(table), behind)
 }
 
 /// Reads at most so many bytes, and takes memory for those that come, and for as many more, or 64 KiB; at most for 16 MiB more.
@@ -325,23 +326,31 @@ pub(super) fn read_header(reader: impl std::io::Read) -> Result<Vec<u8>, LoadErr
     read_up_to(reader, wide(HEADER_SIZE))
 }
 
+/// Reads all of a part of a file, which begins at an offset.
 #[cfg(feature = "std")]
-fn load_from_stream<C: Contents, R: std::io::Read>(mut reader: R, options: LoadOptions) -> Result<C, LoadError> {
-    let header = FileHeader::from_bytes(&read_header(&mut reader)?)?.of_kinds(C::KINDS)?;
-    let hasher = header.hasher(options.key)?;
-    let table = read_up_to(&mut reader, header.table_size())?;
-    let chunks = read_up_to(&mut reader, header.chunks_size)?;
-    let missing = |bytes: &Vec<u8>, size: u64| size.saturating_sub(wide(bytes.len()));
-    let unread = missing(&table, header.table_size()).saturating_add(missing(&chunks, header.chunks_size));
-    if unread > 0 {
-        let expected = header.file_size();
-        return Err(LoadError::Truncated { expected, found: expected.saturating_sub(unread) });
+pub(super) fn read_part(
+    reader: impl std::io::Read,
+    header: &FileHeader,
+    offset: u64,
+    size: u64,
+) -> Result<Vec<u8>, LoadError> {
+    let bytes = read_up_to(reader, size)?;
+    let read = wide(bytes.len());
+    if read == size {
+        return Ok(bytes);
     }
-    // One byte more than may be there shows that there are too many.
-    let rest = read_up_to(&mut reader, Journal::max_size(&header).saturating_add(1))?;
-    let journal = Journal::read(&header, &rest)?;
-    let behind = read_chunks(&chunks, header.kind(), options.normalization)?;
-    checked(&header, hasher, Storage::from_vec(table), behind, journal)
+    Err(LoadError::Truncated { expected: header.file_size(), found: offset.saturating_add(read) })
+}
+
+/// Reads what is behind the header.
+#[cfg(feature = "std")]
+fn read_sections(
+    mut reader: impl std::io::Read,
+    header: &FileHeader,
+    normalization: Normalization,
+) -> Result<(Storage, Behind), LoadError> {
+    let table = read_part(&mut reader, header, wide(HEADER_SIZE), header.table_size())?;
+    Ok((Storage::from_vec(table), Behind::read(header, reader, normalization)?))
 }
 
 /// The error of small things that there is no memory for: a page of them, say.
@@ -355,26 +364,7 @@ fn checked<C: Contents>(
     hasher: KeyHasher,
     storage: Storage,
     behind: Behind,
-    journal: Journal,
 ) -> Result<C, LoadError> {
     check_bytes(&storage, &header.parameters, header.table_checksum)?;
-    assembled(header, hasher, storage, behind, journal)
-}
-
-/// What a file holds, made of a table whose bytes were checked.
-pub(super) fn assembled<C: Contents>(
-    header: &FileHeader,
-    hasher: KeyHasher,
-    storage: Storage,
-    Behind { kept, times }: Behind,
-    journal: Journal,
-) -> Result<C, LoadError> {
-    let kept = kept_of(header, kept)?;
-    C::checked(header, Loaded { hasher, storage, kept, changes: journal.into_changes(), times })
-}
-
-/// What a filter keeps of its file.
-pub(super) fn kept_of(header: &FileHeader, kept: Kept) -> Result<Option<Arc<Kept>>, LoadError> {
-    let kept = Kept { flags: header.flags, rate: header.rate, ..kept };
-    Ok(if kept == Kept::default() { None } else { Some(try_arc(kept).map_err(no_memory)?) })
+    C::checked(header, hasher, storage, behind)
 }

@@ -7,10 +7,9 @@ use std::path::Path;
 
 use memmap2::MmapOptions;
 
-use super::chunks::read_chunks;
+use super::behind::Behind;
 use super::header::HEADER_SIZE;
-use super::journal::Journal;
-use super::load::{no_memory, read_header, read_up_to};
+use super::load::{no_memory, read_header};
 use super::{FileHeader, LoadOptions};
 use crate::cast::wide;
 use crate::error::LoadError;
@@ -88,26 +87,18 @@ impl LoadOptions {
     #[expect(unsafe_code, reason = "the caller alone can know that the file does not change")]
     pub unsafe fn map<P: AsRef<Path>>(self, path: P) -> Result<CuckooFilterView<'static>, LoadError> {
         let file = File::open(path)?;
-        let header_size = wide(HEADER_SIZE);
         let header = FileHeader::from_bytes(&read_header(&file)?)?;
-        let description = header.describe(self.given_secret_key())?;
+        let description = header.describe(self.key)?;
         let (expected, found) = (header.file_size(), file.metadata()?.len());
         if found < expected {
             return Err(LoadError::Truncated { expected, found });
         }
-        (&file).seek(SeekFrom::Start(header_size.saturating_add(header.table_size())))?;
-        let chunks = read_up_to(&file, header.chunks_size)?;
-        let behind = read_up_to(&file, Journal::max_size(&header).saturating_add(1))?;
-        let journal = Journal::read(&header, &behind)?;
-        read_chunks(&chunks, header.kind(), self.normalization)?;
-        let bytes = header.table_size();
-        let size = usize::try_from(bytes).map_err(|_| LoadError::OutOfMemory { bytes })?;
+        (&file).seek(SeekFrom::Start(header.chunks_at()))?;
+        let behind = Behind::read(&header, &file, self.normalization)?;
+        let size = usize::try_from(header.table_size()).map_err(|_| header.out_of_memory())?;
         // SAFETY: the file is as long as is mapped of it, and the caller promises that it stays so and does not change.
-        let table = unsafe { MmapOptions::new().offset(header_size).len(size).map(&file)? };
-        Ok(CuckooFilterView::from_parts(
-            description,
-            Borrowed::Mapping(try_arc(table).map_err(no_memory)?),
-            journal.changes(),
-        ))
+        let table = unsafe { MmapOptions::new().offset(wide(HEADER_SIZE)).len(size).map(&file)? };
+        let table = Borrowed::Mapping(try_arc(table).map_err(no_memory)?);
+        Ok(CuckooFilterView::from_parts(description, table, &behind.changes))
     }
 }

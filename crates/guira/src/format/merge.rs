@@ -3,12 +3,12 @@
 use std::io::Read;
 
 use super::FileHeader;
+use super::behind::Behind;
 use super::check::check_len;
-use super::chunks::{Normalization, read_chunks};
+use super::chunks::Normalization;
 use super::contents::make_changes;
 use super::header::HEADER_SIZE;
-use super::journal::Journal;
-use super::load::{no_memory, read_header, read_up_to};
+use super::load::{no_memory, read_header, read_part};
 use crate::cast::wide;
 use crate::cuckoo::NoRoom;
 use crate::digest::Checksum;
@@ -40,11 +40,7 @@ pub(super) fn merged_with(mut filter: CuckooFilter, mut file: impl Read) -> Resu
         let begin = first * bits_per_bucket / 8;
         let is_last = first + count == bucket_count;
         let end = if is_last { header.table_size() } else { (first + count) * bits_per_bucket / 8 };
-        let mut part = read_up_to(&mut file, end - begin)?;
-        let found = wide(HEADER_SIZE) + begin + wide(part.len());
-        if wide(part.len()) < end - begin {
-            return Err(LoadError::Truncated { expected: header.file_size(), found });
-        }
+        let mut part = read_part(&mut file, &header, wide(HEADER_SIZE) + begin, end - begin)?;
         checksum.update(&part);
         if is_last && !is_zero_from(&part, count * bits_per_bucket) {
             return Err(LoadError::Inconsistent { what: "padding bits are not 0" });
@@ -66,18 +62,12 @@ pub(super) fn merged_with(mut filter: CuckooFilter, mut file: impl Read) -> Resu
         return Err(LoadError::TableChecksum);
     }
     check_len(len, header.len_in_memory()?)?;
-    let chunks = read_up_to(&mut file, header.chunks_size)?;
-    if wide(chunks.len()) < header.chunks_size {
-        let found = header.file_size() - header.chunks_size + wide(chunks.len());
-        return Err(LoadError::Truncated { expected: header.file_size(), found });
-    }
-    let behind = read_up_to(file, Journal::max_size(&header).saturating_add(1))?;
-    let journal = Journal::read(&header, &behind)?;
+    let behind = Behind::read(&header, file, Normalization::ByCaller)?;
     let treatment = filter.kept().map_or(0, |kept| kept.treatment);
-    if read_chunks(&chunks, header.kind(), Normalization::ByCaller)?.kept.treatment != treatment {
+    if behind.kept.map_or(0, |kept| kept.treatment) != treatment {
         return Ok(None);
     }
-    match make_changes(&mut filter, journal.into_changes()) {
+    match make_changes(&mut filter, behind.changes) {
         Err(LoadError::JournalDoesNotFit { .. }) => Ok(None),
         Err(error) => Err(error),
         Ok(()) => Ok(Some(filter)),

@@ -7,6 +7,7 @@
 
 mod any_filter;
 mod arriving;
+mod behind;
 mod check;
 mod chunks;
 mod contents;

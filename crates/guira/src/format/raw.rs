@@ -277,8 +277,8 @@ impl RawFilter for CuckooFilter {
 
     fn set_chunks(&mut self, chunks: Vec<u8>) {
         // Chunks that can't be read tell nothing: a file with them is refused.
-        let behind = read_chunks(&chunks, FileKind::Filter, Normalization::ByCaller);
-        self.set_chunks(chunks, behind.map_or(0, |behind| behind.kept.treatment));
+        let read = read_chunks(&chunks, FileKind::Filter, Normalization::ByCaller);
+        self.set_chunks(chunks, read.map_or(0, |(kept, _)| kept.treatment));
     }
 
     fn memory(&self) -> [&[u8]; 2] {

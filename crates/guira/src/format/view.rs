@@ -1,15 +1,13 @@
 //! Files that are queried in place, without loading them.
 
+use alloc::vec::Vec;
+
 use super::check::{check_bytes, check_fingerprints, check_removals};
-use super::chunks::read_chunks;
-use super::header::Sections;
-#[cfg(feature = "std")]
-use super::journal::Journal;
 #[cfg(feature = "std")]
 use super::load::no_memory;
 use super::{FileHeader, LoadOptions};
 use crate::error::{FileKind, LoadError};
-use crate::filter::{CuckooFilterView, Description};
+use crate::filter::{Change, CuckooFilterView, Description};
 use crate::table::Borrowed;
 #[cfg(feature = "std")]
 use crate::table::{OwnedTable, try_arc, try_box};
@@ -39,11 +37,8 @@ impl<'bytes> CuckooFilterView<'bytes> {
     }
 
     pub(super) fn of(bytes: &'bytes [u8], options: LoadOptions) -> Result<Self, LoadError> {
-        let header = FileHeader::from_bytes(bytes)?;
-        let description = header.describe(options.given_secret_key())?;
-        let Sections { table, chunks, journal } = Sections::of(bytes, &header)?;
-        read_chunks(chunks, header.kind(), options.normalization)?;
-        Ok(Self::from_parts(description, Borrowed::Slice(table), journal.changes()))
+        let (description, changes, table) = options.look_at(bytes)?;
+        Ok(Self::from_parts(description, Borrowed::Slice(table), &changes))
     }
 
     /// Checks that the table is the one that was written: one pass over it, for its checksum. Against tables that were
@@ -139,23 +134,26 @@ impl LoadOptions {
         self,
         owner: impl AsRef<[u8]> + Send + Sync + 'static,
     ) -> Result<CuckooFilterView<'static>, LoadError> {
-        let (mut description, mut journal) = (None, Journal::default());
+        let mut found = None;
         let table = OwnedTable::try_new(try_box(owner).map_err(no_memory)?, |owner| {
             // Once, so that the bytes that are checked are those that are queried.
-            let bytes = (**owner).as_ref();
-            let header = FileHeader::from_bytes(bytes)?;
-            description = Some(header.describe(self.given_secret_key())?);
-            let sections = Sections::of(bytes, &header)?;
-            read_chunks(sections.chunks, header.kind(), self.normalization)?;
-            journal = sections.journal;
-            Ok::<_, LoadError>(sections.table)
+            let (description, changes, table) = self.look_at((**owner).as_ref())?;
+            found = Some((description, changes));
+            Ok::<_, LoadError>(table)
         })?;
-        let description = description.ok_or(LoadError::NotGuira)?;
-        Ok(CuckooFilterView::from_parts(
-            description,
-            Borrowed::Owned(try_arc(table).map_err(no_memory)?),
-            journal.changes(),
-        ))
+        let (description, changes) = found.ok_or(LoadError::NotGuira)?;
+        let table = Borrowed::Owned(try_arc(table).map_err(no_memory)?);
+        Ok(CuckooFilterView::from_parts(description, table, &changes))
+    }
+}
+
+impl LoadOptions {
+    /// What a view needs of the bytes of a file: besides its table, the changes that have not been made in it.
+    fn look_at<'bytes>(&self, bytes: &'bytes [u8]) -> Result<(Description, Vec<Change>, &'bytes [u8]), LoadError> {
+        let header = FileHeader::from_bytes(bytes)?;
+        let description = header.describe(self.key)?;
+        let (table, behind) = header.split(bytes, self.normalization)?;
+        Ok((description, behind.changes, table))
     }
 }
 
