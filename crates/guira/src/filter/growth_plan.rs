@@ -110,7 +110,8 @@ fn beginning(asked: u64, largest: u64, shape: Shape) -> Result<Option<(Regions, 
     let least = regions_to_promise(asked, shape)?;
     let Some(doublings) = doublings_to_promise(largest, least, shape) else { return Ok(None) };
     let spared = doublings.saturating_sub(1);
-    let fits_closely = promised_by(doubled(least, doublings), shape) <= largest.saturating_add(largest / CLOSE);
+    let fits_closely = doubled(least, doublings).bucket_count() <= Parameters::MAX_BUCKETS
+        && promised_by(doubled(least, doublings), shape) <= largest.saturating_add(largest / CLOSE);
     let enlarged = || regions_to_promise_doubled(largest, spared, least, shape).map(|regions| (regions, spared));
     let (regions, doublings) =
         if doublings == 0 || fits_closely { None } else { enlarged() }.unwrap_or((least, doublings));
@@ -127,11 +128,11 @@ const fn doubled(regions: Regions, doublings: u32) -> Regions {
     Regions { count: regions.count, buckets: regions.buckets << doublings }
 }
 
-/// How often regions must be doubled until they take a capacity.
+/// How often regions must be doubled until they take a capacity; the last doubling may be one that no table has.
 fn doublings_to_promise(capacity: u64, regions: Regions, shape: Shape) -> Option<u32> {
     (0..Parameters::MAX_FINGERPRINT_BITS)
         .map(|doublings| (doublings, doubled(regions, doublings)))
-        .take_while(|(_, regions)| regions.bucket_count() <= Parameters::MAX_BUCKETS)
+        .take_while(|(_, regions)| regions.bucket_count() <= 2 * Parameters::MAX_BUCKETS)
         // Comparing slots first saves the computation for most tables that are too small.
         .filter(|(_, regions)| regions.count * shape.slots_of_region(regions.buckets) >= capacity)
         .find(|&(_, regions)| promised_by(regions, shape) >= capacity)
@@ -163,6 +164,39 @@ mod tests {
                 let (_, growth) = request.plan().expect("there is such a table");
                 assert!(growth.max_capacity >= max_capacity, "{growth:?} for {request:?}");
             }
+        }
+    }
+
+    fn request(capacity: u64, max_capacity: u64, rate: f64, value_bits: Option<u32>) -> GrowthRequest {
+        GrowthRequest {
+            capacity,
+            max_capacity,
+            false_positive_rate: rate,
+            slots_per_bucket: 4,
+            value_bits,
+            policy: GrowthPolicy::KeepRate,
+            seed: 0,
+        }
+    }
+
+    #[test]
+    fn the_largest_tables_are_planned_whatever_they_begin_with() {
+        for (capacity, max_capacity) in [
+            (1_000_000_000, 10_000_000_000),
+            (1_050_000_000, 10_000_000_000),
+            (1, 16_000_000_000),
+            (3, 16_000_000_000),
+            (1_100_000_000, 16_000_000_000),
+            (15_900_000_000, 16_000_000_000),
+        ] {
+            let planned = request(capacity, max_capacity, 0.01, None).plan();
+            let (parameters, growth) = planned.unwrap_or_else(|error| panic!("{capacity} to {max_capacity}: {error}"));
+            let last = doubled(parameters.regions(), growth.doublings);
+            assert!(last.bucket_count() <= Parameters::MAX_BUCKETS, "{parameters:?}, {growth:?}");
+            assert!(
+                growth.max_capacity >= max_capacity && parameters.capacity() >= capacity.min(1 << 30),
+                "{growth:?}"
+            );
         }
     }
 
