@@ -189,6 +189,20 @@ pub(crate) fn regions_to_promise(capacity: u64, shape: Shape) -> Result<Regions,
     regions_for(capacity, bits, shape, Parameters::MAX_BUCKETS, |_| true).ok_or(refused)
 }
 
+/// The smallest regions that `capacity` keys can be promised to fit, and in which fingerprints of this length keep to the rate, if
+/// there is room for it.
+pub(crate) fn regions_for_rate(
+    capacity: u64,
+    rate: f64,
+    bits: u32,
+    shape: Shape,
+) -> Result<Option<Regions>, BuildError> {
+    let most_buckets = room_for_rate(regions_to_promise(capacity, shape)?);
+    Ok(regions_for(capacity, bits, shape, most_buckets, |regions| {
+        rate_of_table(bits, regions, shape, capacity) <= rate
+    }))
+}
+
 /// The parameters of the smallest table for a capacity with fingerprints of a given length.
 pub(crate) fn with_fingerprint_bits(capacity: u64, bits: u32, shape: Shape) -> Result<Parameters, BuildError> {
     let closest = regions_to_promise(capacity, shape)?;

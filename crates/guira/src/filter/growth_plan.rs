@@ -2,7 +2,9 @@
 
 use super::growth::{Growth, first_regions_for};
 use super::{GrowthPolicy, whole_regions};
-use crate::analysis::{fingerprint_bits_for_rate, promised_by, regions_to_promise, regions_to_promise_doubled};
+use crate::analysis::{
+    fingerprint_bits_for_rate, promised_by, regions_for_rate, regions_to_promise, regions_to_promise_doubled,
+};
 use crate::error::BuildError;
 use crate::parameters::{Addressing, Layout, Parameters, Regions, Shape};
 
@@ -36,32 +38,42 @@ impl GrowthRequest {
             return Err(BuildError::MaxCapacity { given: max_capacity, capacity: self.capacity });
         }
         let shape = Shape::new(Layout::Packed, Addressing::Doubling, self.slots_per_bucket)?;
-        let mut capacity = self.capacity;
-        loop {
-            let Some((regions, doublings)) = beginning(capacity, max_capacity, shape)? else {
-                let most = Parameters::MAX_BUCKETS * u64::from(shape.slots_per_bucket());
-                return Err(BuildError::Capacity { given: max_capacity, most });
-            };
+        let value_bits = self.value_bits.unwrap_or(0);
+        let most = Parameters::MAX_BUCKETS * u64::from(shape.slots_per_bucket());
+        let mut refused = BuildError::Capacity { given: max_capacity, most };
+        // There may be too many buckets after all doublings, or fingerprints have too few bits for them. Each doubling less needs a
+        // first table of twice the size.
+        let twice = |&capacity: &u64| (capacity < max_capacity).then(|| (2 * capacity).min(max_capacity));
+        for capacity in core::iter::successors(Some(self.capacity), twice) {
+            let Some((regions, doublings)) = beginning(capacity, max_capacity, shape)? else { continue };
             let regions = enlarged(regions, shape);
             let last = doubled(regions, doublings);
             // Without doublings, promise just what was asked for; after doublings, all that fits.
             let promised = if doublings == 0 { max_capacity } else { promised_by(last, shape) };
             let bits_at_last = fingerprint_bits_for_rate(self.false_positive_rate, promised, last, shape)?;
             let bits = bits_at_last + doublings;
-            if bits.saturating_add(self.value_bits.unwrap_or(0)) <= Parameters::MAX_BITS_WITH_VALUE {
-                let growth = Growth { doublings, max_capacity: promised, policy: self.policy };
-                let at_first = growth.capacity(regions, shape, bits, 0);
-                let parameters = Parameters::new(shape, bits, regions, at_first)?;
-                let parameters = self.value_bits.map_or(Ok(parameters), |bits| parameters.with_value_bits(bits))?;
-                return Ok((parameters, growth));
+            if bits.saturating_add(value_bits) <= Parameters::MAX_BITS_WITH_VALUE {
+                return self.planned(regions, shape, bits, (doublings, promised));
             }
-            if doublings == 0 {
-                let fingerprint_bits = bits_at_last;
-                return Err(BuildError::ValueBits { given: self.value_bits.unwrap_or(0), fingerprint_bits });
-            }
-            // Fingerprints have too few bits for so many doublings. Each doubling less needs a first table of twice the size.
-            capacity *= 2;
+            refused = BuildError::ValueBits { given: value_bits, fingerprint_bits: bits_at_last };
         }
+        // Fingerprints that are short enough for the values keep to the rate in a larger table.
+        let bits = Parameters::MAX_BITS_WITH_VALUE - value_bits.min(Parameters::MAX_VALUE_BITS);
+        let regions = regions_for_rate(max_capacity, self.false_positive_rate, bits, shape)?.ok_or(refused)?;
+        self.planned(enlarged(regions, shape), shape, bits, (0, max_capacity))
+    }
+
+    fn planned(
+        &self,
+        regions: Regions,
+        shape: Shape,
+        bits: u32,
+        (doublings, max_capacity): (u32, u64),
+    ) -> Result<(Parameters, Growth), BuildError> {
+        let growth = Growth { doublings, max_capacity, policy: self.policy };
+        let parameters = Parameters::new(shape, bits, regions, growth.capacity(regions, shape, bits, 0))?;
+        let parameters = self.value_bits.map_or(Ok(parameters), |bits| parameters.with_value_bits(bits))?;
+        Ok((parameters, growth))
     }
 }
 
@@ -198,6 +210,19 @@ mod tests {
                 "{growth:?}"
             );
         }
+    }
+
+    /// As if it were made for all of them at once, where fingerprints beside values have no bit for a doubling.
+    #[test]
+    fn a_first_table_is_no_larger_than_its_largest_capacity_asks_for() {
+        let table = |capacity, rate| request(capacity, 1900, rate, Some(32)).plan().map(|(parameters, _)| parameters);
+        let at_once = table(1900, 6e-7).expect("there is such a table");
+        assert_eq!(table(1000, 6e-7).map(|table| table.table_size()), Ok(at_once.table_size()));
+        // 24 bits keep to this rate in a table with more room than 1900 keys need.
+        let roomy = table(1000, 4.5e-7).expect("there is such a table");
+        assert!(roomy.bucket_count() > at_once.bucket_count() && roomy.capacity() == 1900, "{roomy:?}");
+        assert!(roomy.expected_false_positive_rate(1900) <= 4.5e-7, "{roomy:?}");
+        assert_eq!(table(1900, 4.5e-7), Ok(roomy));
     }
 
     #[test]
