@@ -189,18 +189,23 @@ pub(crate) fn regions_to_promise(capacity: u64, shape: Shape) -> Result<Regions,
     regions_for(capacity, bits, shape, Parameters::MAX_BUCKETS, |_| true).ok_or(refused)
 }
 
-/// The smallest regions that `capacity` keys can be promised to fit, and in which fingerprints of this length keep to the rate, if
-/// there is room for it.
-pub(crate) fn regions_for_rate(
+/// The smallest regions that `capacity` keys can be promised to fit, and in which the longest fingerprints beside values of so many
+/// bits keep to the rate; and the bits of these fingerprints.
+pub(crate) fn regions_beside_values(
     capacity: u64,
     rate: f64,
-    bits: u32,
+    value_bits: u32,
     shape: Shape,
-) -> Result<Option<Regions>, BuildError> {
+) -> Result<(Regions, u32), BuildError> {
     let most_buckets = room_for_rate(regions_to_promise(capacity, shape)?);
-    Ok(regions_for(capacity, bits, shape, most_buckets, |regions| {
-        rate_of_table(bits, regions, shape, capacity) <= rate
-    }))
+    let roomy = Regions::of_buckets(most_buckets, shape);
+    let fingerprint_bits = fingerprint_bits_for_rate(rate, capacity, roomy, shape)?;
+    let bits = Parameters::MAX_BITS_WITH_VALUE - value_bits.min(Parameters::MAX_VALUE_BITS);
+    let keeps_rate = |regions| rate_of_table(bits, regions, shape, capacity) <= rate;
+    match regions_for(capacity, bits, shape, most_buckets, keeps_rate) {
+        Some(regions) => Ok((regions, bits)),
+        None => Err(BuildError::ValueBits { given: value_bits, fingerprint_bits }),
+    }
 }
 
 /// The parameters of the smallest table for a capacity with fingerprints of a given length.

@@ -3,7 +3,7 @@
 use super::growth::{Growth, first_regions_for};
 use super::{GrowthPolicy, whole_regions};
 use crate::analysis::{
-    fingerprint_bits_for_rate, promised_by, regions_for_rate, regions_to_promise, regions_to_promise_doubled,
+    fingerprint_bits_for_rate, promised_by, regions_beside_values, regions_to_promise, regions_to_promise_doubled,
 };
 use crate::error::BuildError;
 use crate::parameters::{Addressing, Layout, Parameters, Regions, Shape};
@@ -39,8 +39,6 @@ impl GrowthRequest {
         }
         let shape = Shape::new(Layout::Packed, Addressing::Doubling, self.slots_per_bucket)?;
         let value_bits = self.value_bits.unwrap_or(0);
-        let most = Parameters::MAX_BUCKETS * u64::from(shape.slots_per_bucket());
-        let mut refused = BuildError::Capacity { given: max_capacity, most };
         // There may be too many buckets after all doublings, or fingerprints have too few bits for them. Each doubling less needs a
         // first table of twice the size.
         let twice = |&capacity: &u64| (capacity < max_capacity).then(|| (2 * capacity).min(max_capacity));
@@ -50,16 +48,16 @@ impl GrowthRequest {
             let last = doubled(regions, doublings);
             // Without doublings, promise just what was asked for; after doublings, all that fits.
             let promised = if doublings == 0 { max_capacity } else { promised_by(last, shape) };
-            let bits_at_last = fingerprint_bits_for_rate(self.false_positive_rate, promised, last, shape)?;
+            let Ok(bits_at_last) = fingerprint_bits_for_rate(self.false_positive_rate, promised, last, shape) else {
+                break;
+            };
             let bits = bits_at_last + doublings;
             if bits.saturating_add(value_bits) <= Parameters::MAX_BITS_WITH_VALUE {
                 return self.planned(regions, shape, bits, (doublings, promised));
             }
-            refused = BuildError::ValueBits { given: value_bits, fingerprint_bits: bits_at_last };
         }
-        // Fingerprints that are short enough for the values keep to the rate in a larger table.
-        let bits = Parameters::MAX_BITS_WITH_VALUE - value_bits.min(Parameters::MAX_VALUE_BITS);
-        let regions = regions_for_rate(max_capacity, self.false_positive_rate, bits, shape)?.ok_or(refused)?;
+        // In a larger table, shorter fingerprints keep to the rate.
+        let (regions, bits) = regions_beside_values(max_capacity, self.false_positive_rate, value_bits, shape)?;
         self.planned(enlarged(regions, shape), shape, bits, (0, max_capacity))
     }
 
@@ -223,6 +221,9 @@ mod tests {
         assert!(roomy.bucket_count() > at_once.bucket_count() && roomy.capacity() == 1900, "{roomy:?}");
         assert!(roomy.expected_false_positive_rate(1900) <= 4.5e-7, "{roomy:?}");
         assert_eq!(table(1900, 4.5e-7), Ok(roomy));
+        // Nor is there a longer fingerprint without values.
+        let longest = request(1, 10, 4.6e-17, None).plan().expect("there is such a table").0;
+        assert!(longest.expected_false_positive_rate(10) <= 4.6e-17, "{longest:?}");
     }
 
     #[test]
