@@ -16,7 +16,7 @@ pub use planner::Preference;
 
 pub(crate) use formulas::rate_of_table;
 pub(crate) use planner::{
-    PLANNED_SLOTS, Plan, capacity_in_parts, fingerprint_bits_for_rate, regions_beside_values, regions_to_promise,
-    with_bucket_count, with_fingerprint_bits,
+    PLANNED_SLOTS, capacity_in_parts, fingerprint_bits_for_rate, regions_beside_values, regions_to_promise, smallest,
+    with_fingerprint_bits, with_shape,
 };
 pub(crate) use search::{in_large_regions, promised_by, regions_to_promise_doubled};

@@ -1,13 +1,12 @@
 //! From what a user wants, a capacity and a rate, to the parameters of the table that gives it best.
 
-use alloc::vec::Vec;
 use core::cmp::Ordering;
 
 use super::formulas::rate_of_table;
-use super::search::{capacity_with_fingerprints, promised_by, regions_for};
+use super::search::{capacity_with_fingerprints, regions_for};
 use crate::cast::{saturating_ceil, to_f64};
 use crate::error::BuildError;
-use crate::parameters::{Addressing, Layout, Parameters, Regions, Shape};
+use crate::parameters::{Parameters, Regions, Shape};
 
 /// The choice of what matters more where layouts differ.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -28,131 +27,80 @@ pub enum Preference {
 /// cache line each.
 pub(crate) const PLANNED_SLOTS: [u32; 4] = [4, 3, 2, 8];
 
-/// The fastest shapes.
-fn packed() -> impl Iterator<Item = Shape> {
-    PLANNED_SLOTS.into_iter().flat_map(|slots| Shape::new(Layout::Packed, Addressing::Regional, slots))
+/// The smallest table of a given shape for `capacity` distinct keys that keeps to `false_positive_rate`.
+///
+/// A rate may take one bit more of every fingerprint, or a few more buckets with one bit less: the table is the one
+/// that takes less memory. Likewise if fingerprints are too short for so many keys.
+pub(crate) fn with_shape(capacity: u64, false_positive_rate: f64, shape: Shape) -> Result<Parameters, BuildError> {
+    let table = with_shape_below(capacity, false_positive_rate, shape, u64::MAX)?;
+    table.ok_or_else(|| {
+        let most_buckets = regions_to_promise(capacity, shape).map_or(1, room_for_rate);
+        let roomy = Regions::of_buckets(most_buckets, shape);
+        let least = rate_of_table(shape.most_fingerprint_bits(), roomy, shape, capacity);
+        BuildError::RateTooLow { given: false_positive_rate, least }
+    })
 }
 
-fn semi_sorted() -> impl Iterator<Item = Shape> {
-    Shape::new(Layout::SemiSorted, Addressing::Regional, 4).into_iter()
+/// The smallest table of a shape, if it has less than `limit` bits.
+fn with_shape_below(
+    capacity: u64,
+    false_positive_rate: f64,
+    shape: Shape,
+    limit: u64,
+) -> Result<Option<Parameters>, BuildError> {
+    check_rate(false_positive_rate)?;
+    // No smaller table takes the capacity, however long its fingerprints are.
+    let closest = regions_to_promise(capacity, shape)?;
+    let rate_in = |regions, bits| rate_of_table(bits, regions, shape, capacity);
+    let lengths = shape.least_fingerprint_bits()..=shape.most_fingerprint_bits();
+    let for_rate = lengths.clone().find(|&bits| rate_in(closest, bits) <= false_positive_rate);
+    // With two bits less there would have to be four times as many buckets.
+    let shortest = for_rate.map_or(*lengths.end(), |bits| bits.saturating_sub(1));
+    let mut best: Option<Parameters> = None;
+    for bits in shortest.max(*lengths.start())..=*lengths.end() {
+        let limit = best.map_or(limit, |best| best.table_bits());
+        let least_bits = Parameters::new(shape, bits, closest, capacity)?.table_bits();
+        if least_bits >= limit {
+            break;
+        }
+        // The buckets that fit the limit in bits.
+        let most_buckets = to_f64(closest.bucket_count()) * to_f64(limit) / to_f64(least_bits);
+        let most_buckets = room_for_rate(closest).min(saturating_ceil(most_buckets));
+        let keeps_rate = |regions| rate_in(regions, bits) <= false_positive_rate;
+        let Some(regions) = regions_for(capacity, bits, shape, most_buckets, keeps_rate) else { continue };
+        let parameters = Parameters::new(shape, bits, regions, capacity)?;
+        if parameters.table_bits() < limit {
+            best = Some(parameters);
+        }
+    }
+    Ok(best)
 }
 
-/// The table chosen for a capacity and a rate.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Plan {
-    parameters: Parameters,
-}
-
-impl Plan {
-    /// The preferred table for `capacity` distinct keys that keeps to `false_positive_rate` while it holds no more.
-    pub(crate) fn new(capacity: u64, false_positive_rate: f64, preference: Preference) -> Result<Self, BuildError> {
-        let others = semi_sorted().filter(|_| preference == Preference::Space);
-        Self::smallest(capacity, false_positive_rate, packed().chain(others), preference)
-    }
-
-    /// The smallest table of a given shape for `capacity` distinct keys that keeps to `false_positive_rate`.
-    ///
-    /// A rate may take one bit more of every fingerprint, or a few more buckets with one bit less: the table is the one
-    /// that takes less memory. Likewise if fingerprints are too short for so many keys.
-    pub(crate) fn with_shape(capacity: u64, false_positive_rate: f64, shape: Shape) -> Result<Self, BuildError> {
-        let plan = Self::with_shape_below(capacity, false_positive_rate, shape, u64::MAX)?;
-        plan.ok_or_else(|| {
-            let most_buckets = regions_to_promise(capacity, shape).map_or(1, room_for_rate);
-            let roomy = Regions::of_buckets(most_buckets, shape);
-            let least = rate_of_table(shape.most_fingerprint_bits(), roomy, shape, capacity);
-            BuildError::RateTooLow { given: false_positive_rate, least }
-        })
-    }
-
-    /// The smallest table of a shape, if it has less than `limit` bits.
-    fn with_shape_below(
-        capacity: u64,
-        false_positive_rate: f64,
-        shape: Shape,
-        limit: u64,
-    ) -> Result<Option<Self>, BuildError> {
-        check_rate(false_positive_rate)?;
-        // No smaller table takes the capacity, however long its fingerprints are.
-        let closest = regions_to_promise(capacity, shape)?;
-        let rate_in = |regions, bits| rate_of_table(bits, regions, shape, capacity);
-        let lengths = shape.least_fingerprint_bits()..=shape.most_fingerprint_bits();
-        let for_rate = lengths.clone().find(|&bits| rate_in(closest, bits) <= false_positive_rate);
-        // With two bits less there would have to be four times as many buckets.
-        let shortest = for_rate.map_or(*lengths.end(), |bits| bits.saturating_sub(1));
-        let mut best: Option<Parameters> = None;
-        for bits in shortest.max(*lengths.start())..=*lengths.end() {
-            let limit = best.map_or(limit, |best| best.table_bits());
-            let least_bits = Parameters::new(shape, bits, closest, capacity)?.table_bits();
-            if least_bits >= limit {
-                break;
-            }
-            // The buckets that fit the limit in bits.
-            let most_buckets = to_f64(closest.bucket_count()) * to_f64(limit) / to_f64(least_bits);
-            let most_buckets = room_for_rate(closest).min(saturating_ceil(most_buckets));
-            let keeps_rate = |regions| rate_in(regions, bits) <= false_positive_rate;
-            let Some(regions) = regions_for(capacity, bits, shape, most_buckets, keeps_rate) else { continue };
-            let parameters = Parameters::new(shape, bits, regions, capacity)?;
-            if parameters.table_bits() < limit {
-                best = Some(parameters);
-            }
-        }
-        Ok(best.map(|parameters| Self { parameters }))
-    }
-
-    /// The plans for all shapes that take the capacity and keep to the rate.
-    pub(crate) fn alternatives(capacity: u64, false_positive_rate: f64) -> Result<Vec<Self>, BuildError> {
-        let mut plans: Vec<Self> = Vec::new();
-        for shape in packed().chain(semi_sorted()) {
-            match Self::with_shape(capacity, false_positive_rate, shape) {
-                Ok(plan) if !plans.contains(&plan) => plans.push(plan),
-                _ => {}
-            }
-        }
-        if plans.is_empty() {
-            // There is no table at all; the error says why.
-            return Self::new(capacity, false_positive_rate, Preference::Space).map(|plan| alloc::vec![plan]);
-        }
-        Ok(plans)
-    }
-
-    /// The smallest table of those shapes that have one; of equals the first. Where speed is preferred, it may be larger if its
-    /// buckets are read in fewer words, and has to be as much smaller if in more: see [`WORTH_OF_FEWER_WORDS`].
-    pub(crate) fn smallest(
-        capacity: u64,
-        false_positive_rate: f64,
-        shapes: impl Iterator<Item = Shape>,
-        preference: Preference,
-    ) -> Result<Self, BuildError> {
-        let mut smallest: Result<Self, BuildError> = Err(BuildError::SizeMissing);
-        for shape in shapes {
-            smallest = match smallest {
-                Ok(best) => {
-                    let bits = best.parameters.table_bits();
-                    let of_share = |share: f64| saturating_ceil(to_f64(bits) * (1.0 + share));
-                    let limit_for = |words: u32| match words.cmp(&best.parameters.words_of_bucket()) {
-                        _ if preference == Preference::Space => bits,
-                        Ordering::Less => of_share(WORTH_OF_FEWER_WORDS),
-                        Ordering::Equal => bits,
-                        Ordering::Greater => of_share(-WORTH_OF_FEWER_WORDS),
-                    };
-                    let other = Self::with_shape_below(capacity, false_positive_rate, shape, limit_for(1));
-                    let fits =
-                        |plan: &Self| plan.parameters.table_bits() < limit_for(plan.parameters.words_of_bucket());
-                    Ok(other.ok().flatten().filter(fits).unwrap_or(best))
-                }
-                Err(BuildError::SizeMissing) => Self::with_shape(capacity, false_positive_rate, shape),
-                Err(error) => {
-                    let plan = Self::with_shape(capacity, false_positive_rate, shape);
-                    plan.map_err(|other| nearer(error, other))
-                }
+/// The smallest table of those shapes that have one; of equals the first. Where speed is preferred, it may be larger if its
+/// buckets are read in fewer words, and has to be as much smaller if in more: see [`WORTH_OF_FEWER_WORDS`].
+pub(crate) fn smallest(
+    capacity: u64,
+    false_positive_rate: f64,
+    first: Shape,
+    others: impl Iterator<Item = Shape>,
+    preference: Preference,
+) -> Result<Parameters, BuildError> {
+    others.fold(with_shape(capacity, false_positive_rate, first), |smallest, shape| match smallest {
+        Ok(best) => {
+            let bits = best.table_bits();
+            let of_share = |share: f64| saturating_ceil(to_f64(bits) * (1.0 + share));
+            let limit_for = |words: u32| match words.cmp(&best.words_of_bucket()) {
+                _ if preference == Preference::Space => bits,
+                Ordering::Less => of_share(WORTH_OF_FEWER_WORDS),
+                Ordering::Equal => bits,
+                Ordering::Greater => of_share(-WORTH_OF_FEWER_WORDS),
             };
+            let other = with_shape_below(capacity, false_positive_rate, shape, limit_for(1));
+            let fits = |table: &Parameters| table.table_bits() < limit_for(table.words_of_bucket());
+            Ok(other.ok().flatten().filter(fits).unwrap_or(best))
         }
-        smallest
-    }
-
-    pub(crate) const fn parameters(&self) -> &Parameters {
-        &self.parameters
-    }
+        Err(error) => with_shape(capacity, false_positive_rate, shape).map_err(|other| nearer(error, other)),
+    })
 }
 
 /// The share of memory that it is worth to read buckets in fewer words: beyond the caches, lookups then take two thirds of the time.
@@ -241,27 +189,8 @@ pub(crate) fn fingerprint_bits_for_rate(
         .ok_or(BuildError::RateTooLow { given: rate, least })
 }
 
-/// The parameters of a table of a given number of buckets, and the capacity that may be promised for it. `parts` says
-/// into how many parts each region nearly falls with fingerprints of some length; no more is promised than for separate
+/// The most distinct keys that can be promised to fit regions that nearly fall into so many parts each: no more than for separate
 /// regions of that size.
-pub(crate) fn with_bucket_count(
-    given: u64,
-    fingerprint_bits: impl Fn(u64, Regions) -> Result<u32, BuildError>,
-    parts: impl Fn(Regions, u32) -> u64,
-    shape: Shape,
-) -> Result<Parameters, BuildError> {
-    if given == 0 || given > Parameters::MAX_BUCKETS {
-        return Err(BuildError::BucketCount { given });
-    }
-    let regions = Regions::of_buckets(given, shape);
-    let bits = fingerprint_bits(promised_by(regions, shape), regions)?;
-    // First without a capacity, so that what is out of range is refused before anything is computed from it.
-    Parameters::new(shape, bits, regions, 0)?;
-    let capacity = capacity_in_parts(bits, regions, parts(regions, bits), shape);
-    Parameters::new(shape, bits, regions, capacity)
-}
-
-/// The most distinct keys that can be promised to fit regions that nearly fall into so many parts each.
 pub(crate) fn capacity_in_parts(fingerprint_bits: u32, regions: Regions, parts: u64, shape: Shape) -> u64 {
     let apart = Regions { count: regions.count * parts, buckets: regions.buckets / parts };
     let capacity_of = |regions| capacity_with_fingerprints(fingerprint_bits, regions, shape);

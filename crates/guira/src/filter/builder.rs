@@ -90,8 +90,11 @@ impl<T> FilterBuilder<T> {
         self
     }
 
-    /// Sets how many buckets the table has, instead of a capacity, which then follows from it. With more than 65,536
-    /// buckets the number is rounded up, by less than 1 in 16,384, so that all regions are equal and even.
+    /// Sets how many buckets the table has, instead of a capacity, which then follows from it.
+    ///
+    /// The number may be rounded up so that all regions are equal: with regional and doubling addressing by less than 1 in 16,384 where
+    /// there are more than 65,536 buckets, and to an even number with doubling addressing; with ternary and quaternary addressing to a
+    /// multiple of the largest power of 3 or 4 that is neither larger than it nor than 65,536.
     ///
     /// # Examples
     ///
@@ -161,8 +164,8 @@ impl<T> FilterBuilder<T> {
         self
     }
 
-    /// Sets f, the bits of a fingerprint, instead of a rate: 2 to 56 in packed tables with regional addressing, 2 to 32 with other
-    /// addressings, and 5 to 32 in semi-sorted tables. A filter with a [`max_capacity`](Self::max_capacity) takes a rate.
+    /// Sets f, the bits of a fingerprint, instead of a rate: 2 to 56 in packed tables with regional addressing, 8 to 56 with doubling and
+    /// 2 to 32 with other addressings, and 5 to 32 in semi-sorted tables. A filter with a [`max_capacity`](Self::max_capacity) takes a rate.
     ///
     /// # Examples
     ///
@@ -194,7 +197,8 @@ impl<T> FilterBuilder<T> {
         self
     }
 
-    /// Sets how fingerprints are kept in the table. Left alone, it is what the [preference](Self::preference) asks for.
+    /// Sets how fingerprints are kept in the table. Left alone, it is what the [preference](Self::preference) asks for at the capacity
+    /// and the rate; where one of them is not given, packed.
     ///
     /// # Examples
     ///

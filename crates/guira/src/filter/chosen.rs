@@ -7,8 +7,8 @@ use super::growth_plan::{GrowthPlan, GrowthRequest};
 use super::{CuckooFilter, GrowthPolicy};
 use crate::addressing::parts_of_regions;
 use crate::analysis::{
-    PLANNED_SLOTS, Plan, Preference, fingerprint_bits_for_rate, in_large_regions, with_bucket_count,
-    with_fingerprint_bits,
+    self, PLANNED_SLOTS, Preference, capacity_in_parts, fingerprint_bits_for_rate, in_large_regions, promised_by,
+    with_fingerprint_bits, with_shape,
 };
 use crate::cuckoo::Scheme;
 use crate::digest::KeyHasher;
@@ -60,8 +60,13 @@ impl Chosen {
     pub(super) fn alternatives(&self) -> Result<Vec<Parameters>, BuildError> {
         let capacity = self.capacity.ok_or(BuildError::SizeMissing)?;
         let rate = self.false_positive_rate.ok_or(BuildError::PrecisionMissing)?;
-        let plans = Plan::alternatives(capacity, rate)?;
-        let tables = plans.iter().map(|plan| self.with_good_regions(*plan.parameters(), capacity));
+        let any = Self { preference: Preference::Space, ..Self::default() };
+        let mut plans: Vec<_> = any.shapes().flat_map(|shape| with_shape(capacity, rate, shape)).collect();
+        if plans.is_empty() {
+            // There is no table at all; the error says why.
+            plans.push(any.smallest(capacity, rate)?);
+        }
+        let tables = plans.into_iter().map(|plan| self.with_good_regions(plan, capacity));
         let mut tables = tables.collect::<Result<Vec<_>, _>>()?;
         tables.sort_by_key(Parameters::table_bits);
         Ok(tables)
@@ -130,19 +135,16 @@ impl Chosen {
             (None, None, ..) => Err(BuildError::SizeMissing),
             (Some(_), Some(_), ..) => Err(BuildError::SizeGivenTwice),
             (Some(capacity), None, Some(rate), None) => {
-                self.with_good_regions(*self.plan(capacity, rate)?.parameters(), capacity)
+                self.with_good_regions(self.smallest(capacity, rate)?, capacity)
             }
             (Some(capacity), None, None, Some(bits)) => {
                 self.with_good_regions(with_fingerprint_bits(capacity, bits, self.given_shape()?)?, capacity)
             }
+            (None, Some(given), Some(rate), None) => self.with_bucket_count(given, |regions, shape| {
+                fingerprint_bits_for_rate(rate, promised_by(regions, shape), regions, shape)
+            }),
             // A number of buckets asks for no promised capacity: the paper's figure 2 needs short fingerprints.
             (None, Some(given), None, Some(bits)) => self.with_bucket_count(given, |_, _| Ok(bits)),
-            (None, Some(given), Some(rate), None) => {
-                let shape = self.given_shape()?;
-                self.with_bucket_count(given, |capacity, regions| {
-                    fingerprint_bits_for_rate(rate, capacity, regions, shape)
-                })
-            }
         }
     }
 
@@ -162,11 +164,18 @@ impl Chosen {
     fn with_bucket_count(
         &self,
         given: u64,
-        fingerprint_bits: impl Fn(u64, Regions) -> Result<u32, BuildError>,
+        fingerprint_bits: impl Fn(Regions, Shape) -> Result<u32, BuildError>,
     ) -> Result<Parameters, BuildError> {
         let shape = self.given_shape()?;
-        let seed = self.hasher.seed();
-        with_bucket_count(given, fingerprint_bits, |regions, bits| parts_of_regions(regions, shape, bits, seed), shape)
+        if given == 0 || given > Parameters::MAX_BUCKETS {
+            return Err(BuildError::BucketCount { given });
+        }
+        let regions = Regions::of_buckets(given, shape);
+        let bits = fingerprint_bits(regions, shape)?;
+        // First without a capacity, so that what is out of range is refused before anything is computed from it.
+        Parameters::new(shape, bits, regions, 0)?;
+        let parts = parts_of_regions(regions, shape, bits, self.hasher.seed());
+        Parameters::new(shape, bits, regions, capacity_in_parts(bits, regions, parts, shape))
     }
 
     /// The same with other capacities, each computed from the one that was given.
@@ -222,23 +231,25 @@ impl Chosen {
         self.capacity.is_some() || self.bucket_count.is_some()
     }
 
+    /// The shapes that the given choices allow, of which there are none if they contradict each other.
+    fn shapes(&self) -> impl Iterator<Item = Shape> {
+        let (given, addressing) = (self.slots_per_bucket, self.addressing);
+        let semi_sorted = (self.layout, self.preference) == (None, Preference::Space);
+        let layouts = [Some(self.layout.unwrap_or_default()), semi_sorted.then_some(Layout::SemiSorted)];
+        layouts.into_iter().flatten().flat_map(move |layout| {
+            let is_planned = layout == Layout::Packed && given.is_none();
+            let sizes: &[u32] = if is_planned { &PLANNED_SLOTS } else { layout.bucket_sizes() };
+            let sizes = sizes.iter().filter(move |&&size| given.is_none_or(|given| given == size));
+            sizes.flat_map(move |&size| Shape::new(layout, addressing, size))
+        })
+    }
+
     /// The best table of those that the given choices allow.
-    fn plan(&self, capacity: u64, rate: f64) -> Result<Plan, BuildError> {
-        if (self.layout, self.slots_per_bucket, self.addressing) == (None, None, Addressing::Regional) {
-            return Plan::new(capacity, rate, self.preference);
-        }
-        let layout = self.layout.unwrap_or_default();
-        let sizes: &[u32] = match self.slots_per_bucket {
-            None if layout == Layout::Packed => &PLANNED_SLOTS,
-            _ => layout.bucket_sizes(),
-        };
-        let given = |size: &&u32| self.slots_per_bucket.is_none_or(|slots| slots == **size);
-        let shapes = sizes.iter().filter(given).flat_map(|&size| Shape::new(layout, self.addressing, size));
-        match Plan::smallest(capacity, rate, shapes, self.preference) {
-            // There is no such shape; the error says why.
-            Err(BuildError::SizeMissing) => Plan::with_shape(capacity, rate, self.given_shape()?),
-            plan => plan,
-        }
+    fn smallest(&self, capacity: u64, rate: f64) -> Result<Parameters, BuildError> {
+        let mut shapes = self.shapes();
+        // Where there is no shape, the error says why.
+        let first = shapes.next().map_or_else(|| self.given_shape(), Ok)?;
+        analysis::smallest(capacity, rate, first, shapes, self.preference)
     }
 
     /// The given shape, with defaults for what was not given.

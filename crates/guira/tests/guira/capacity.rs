@@ -130,6 +130,27 @@ fn larger_capacities_are_kept_in_every_shape() {
 }
 
 #[test]
+fn a_layout_that_is_left_alone_is_the_smaller_one_of_all_that_is_given_besides() {
+    for (slots_per_bucket, addressing) in [
+        (Some(4), Addressing::Regional),
+        (None, Addressing::PowerOfTwo),
+        (Some(4), Addressing::PowerOfTwo),
+        (Some(2), Addressing::Regional),
+        (None, Addressing::Ternary),
+    ] {
+        let builder = with_rate(0.001).capacity(100_000).addressing(addressing).preference(Preference::Space);
+        let builder = slots_per_bucket.map_or(builder.clone(), |slots| builder.slots_per_bucket(slots));
+        let planned = |layout| builder.clone().layout(layout).parameters();
+        let layouts = [Layout::Packed, Layout::SemiSorted].into_iter().flat_map(planned);
+        let smallest = layouts.min_by_key(table_bits).expect("parameters in range");
+        assert_eq!(builder.parameters(), Ok(smallest), "{builder:?}");
+        assert!(slots_per_bucket != Some(4) || smallest.layout() == Layout::SemiSorted, "{builder:?}");
+        let fast = builder.clone().preference(Preference::Speed).parameters();
+        assert_eq!(fast.expect("parameters in range").layout(), Layout::Packed, "{builder:?}");
+    }
+}
+
+#[test]
 fn the_plan_that_prefers_space_is_the_smallest_there_is_and_keeps_its_promises() {
     for capacity in [1, 2, 3, 10, 37, 100, 1000, 12_345, 100_000, 3_000_000] {
         for rate in [0.3, 0.03, 0.001, 1e-6] {
