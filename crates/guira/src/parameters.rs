@@ -288,8 +288,10 @@ impl Parameters {
             Addressing::Quaternary => Some(4),
         };
         let single_region = shape.addressing != Addressing::PowerOfTwo || regions.count == 1;
-        if !base.is_none_or(|base| is_power_of(regions.buckets, base)) || !single_region {
-            return Err(BuildError::BucketCountNotPower { given: bucket_count, base: base.unwrap_or(1) });
+        if let Some(base) = base
+            && !(is_power_of(regions.buckets, base) && single_region)
+        {
+            return Err(BuildError::BucketCountNotPower { given: bucket_count, base });
         }
         if shape.addressing == Addressing::Doubling && !shape.half_doubled && !regions.buckets.is_multiple_of(2) {
             return Err(BuildError::BucketCountOdd { given: regions.buckets });

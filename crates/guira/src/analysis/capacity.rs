@@ -337,15 +337,8 @@ enum SetSizes {
 }
 
 /// How few different candidate buckets a key may have in a region of this many.
-const fn least_candidates(buckets: u64, shape: Shape) -> u64 {
-    match shape.addressing() {
-        // A region of one bucket has only that one.
-        _ if buckets == 1 => 1,
-        Addressing::Regional if !buckets.is_multiple_of(2) => 1,
-        Addressing::PowerOfTwo => 1,
-        Addressing::Regional | Addressing::Doubling | Addressing::Quaternary => 2,
-        Addressing::Ternary => 3,
-    }
+fn least_candidates(buckets: u64, shape: Shape) -> u64 {
+    Orbit::of_region(buckets, shape).into_iter().flatten().map(|orbit| orbit.buckets).min().unwrap_or(1)
 }
 
 #[cfg(test)]
