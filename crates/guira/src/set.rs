@@ -30,8 +30,8 @@ pub struct CuckooSet {
 
 /// A set grows where a [`max_capacity`](crate::FilterBuilder::max_capacity) is given.
 impl Built for CuckooSet {
-    fn build(chosen: &Chosen) -> Result<Self, BuildError> {
-        chosen.build_filter().map(Self::from_filter)
+    fn of(filter: CuckooFilter, _: &Chosen) -> Result<Self, BuildError> {
+        Ok(Self::from_filter(filter))
     }
 }
 

@@ -10,7 +10,7 @@ use crate::cuckoo::NoRoom;
 use crate::digest::{Digest, Key, KeyHasher};
 use crate::error::{BuildError, InsertError, OutOfMemory, ReserveError};
 use crate::filter::{Built, Chosen, CuckooFilter, Growth, Kept, methods};
-use crate::parameters::Parameters;
+use crate::parameters::{Layout, Parameters};
 
 /// A [`CuckooFilter`] for several threads: every operation takes it by shared reference.
 ///
@@ -125,12 +125,15 @@ impl Tables {
 
 /// The layout is packed unless another was given, which is refused with [`BuildError::ConcurrentLayout`].
 impl Built for ConcurrentCuckooFilter {
-    fn build(chosen: &Chosen) -> Result<Self, BuildError> {
-        chosen.packed_unless_given().build_filter()?.try_into()
+    fn chosen(given: &Chosen) -> Result<Chosen, BuildError> {
+        match given.layout.unwrap_or_default() {
+            Layout::Packed => Ok(Chosen { layout: Some(Layout::Packed), ..CuckooFilter::chosen(given)? }),
+            layout => Err(BuildError::ConcurrentLayout { layout }),
+        }
     }
 
-    fn plan(chosen: &Chosen) -> Result<(Parameters, Option<Growth>), BuildError> {
-        chosen.packed_unless_given().plan_as_given()
+    fn of(filter: CuckooFilter, _: &Chosen) -> Result<Self, BuildError> {
+        filter.try_into()
     }
 }
 

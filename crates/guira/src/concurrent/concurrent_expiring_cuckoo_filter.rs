@@ -18,7 +18,6 @@ use crate::digest::{Digest, Key};
 use crate::error::{AdvanceError, BuildError, InsertError, OutOfMemory};
 use crate::expiring::{Expires, ExpiringCuckooFilter, Generations, SWEPT_BY_ADVANCE, SWEPT_BY_INSERTION};
 use crate::filter::{Built, Chosen, CuckooFilter, Growth, Kept, ValuedFilter, many, methods};
-use crate::parameters::Parameters;
 use crate::sync::AtomicU64;
 use crate::table::{Copies, Copying, Place, SharedLivingTable, TableMut as _, ValuedTable, Widths, Words};
 
@@ -76,12 +75,12 @@ pub struct ConcurrentExpiringCuckooFilter {
 impl Expires for ConcurrentExpiringCuckooFilter {}
 
 impl Built for ConcurrentExpiringCuckooFilter {
-    fn build(chosen: &Chosen) -> Result<Self, BuildError> {
-        ExpiringCuckooFilter::build(chosen)?.try_into()
+    fn chosen(given: &Chosen) -> Result<Chosen, BuildError> {
+        ExpiringCuckooFilter::chosen(given)
     }
 
-    fn plan(chosen: &Chosen) -> Result<(Parameters, Option<Growth>), BuildError> {
-        ExpiringCuckooFilter::plan(chosen)
+    fn of(filter: CuckooFilter, chosen: &Chosen) -> Result<Self, BuildError> {
+        ExpiringCuckooFilter::of(filter, chosen)?.try_into()
     }
 }
 

@@ -2,8 +2,7 @@ use core::fmt;
 
 use crate::digest::Key;
 use crate::error::{BuildError, InsertError, MergeError};
-use crate::filter::{Built, Changes, Chosen, CuckooFilter, Growth, Living, Meeting, ValuedFilter, many, methods};
-use crate::parameters::Parameters;
+use crate::filter::{Built, Changes, Chosen, CuckooFilter, Living, Meeting, ValuedFilter, many, methods};
 
 /// Counts to 256. Counting Bloom filters get by with 4 bits, since their counters count collisions of distinct keys; these
 /// count how often one key came, for which 16 is soon too little. Each bit more costs a bit per slot and doubles the reach.
@@ -48,14 +47,12 @@ pub struct CountingCuckooFilter {
 /// Counters have 8 bits, which count to 256, unless [`value_bits`](crate::FilterBuilder::value_bits) are given. The table is packed. It
 /// grows if a [`max_capacity`](crate::FilterBuilder::max_capacity) is given, and is then doubled at once.
 impl Built for CountingCuckooFilter {
-    fn build(chosen: &Chosen) -> Result<Self, BuildError> {
-        let (parameters, growth) = Self::plan(chosen)?;
-        let filter = CuckooFilter::with_parameters(parameters, chosen.hasher)?.with_growth(growth);
-        Ok(Self::from_filter(ValuedFilter::of(filter)))
+    fn chosen(given: &Chosen) -> Result<Chosen, BuildError> {
+        Ok(given.with_values(given.value_bits.unwrap_or(USUAL_COUNTER_BITS)))
     }
 
-    fn plan(chosen: &Chosen) -> Result<(Parameters, Option<Growth>), BuildError> {
-        chosen.plan_with_values(chosen.value_bits.unwrap_or(USUAL_COUNTER_BITS))
+    fn of(filter: CuckooFilter, _: &Chosen) -> Result<Self, BuildError> {
+        Ok(Self::from_filter(ValuedFilter::of(filter)))
     }
 }
 

@@ -4,10 +4,7 @@ use super::Generations;
 use super::generations::is_valid;
 use crate::digest::{Digest, Key};
 use crate::error::{AdvanceError, BuildError, InsertError, MergeError, OutOfMemory, ReserveError};
-use crate::filter::{
-    Built, Changes, Chosen, CuckooFilter, Filled, Growth, Meeting, Place, ValuedFilter, many, methods,
-};
-use crate::parameters::Parameters;
+use crate::filter::{Built, Changes, Chosen, CuckooFilter, Filled, Meeting, Place, ValuedFilter, many, methods};
 
 /// A filter whose keys expire: each is found for a lifetime after it came, and then forgotten, without a second filter and
 /// without a moment at which much is forgotten at once.
@@ -75,29 +72,24 @@ const USUAL_RESOLUTIONS: u64 = 14;
 
 /// The table is packed. It grows if a [`max_capacity`](crate::FilterBuilder::max_capacity) is given.
 impl Built for ExpiringCuckooFilter {
-    fn build(chosen: &Chosen) -> Result<Self, BuildError> {
-        let (lifetime, resolution) = times(chosen)?;
-        let (parameters, growth) = Self::plan(chosen)?;
-        let filter = CuckooFilter::with_parameters(parameters, chosen.hasher)?.with_growth(growth);
-        let filter = ValuedFilter::of(filter);
-        Ok(Self { filter, generations: Generations::new(lifetime, resolution, chosen.times.start)? })
+    /// Keys are in the table for up to a lifetime and one resolution, so it has room for as many more.
+    fn chosen(given: &Chosen) -> Result<Chosen, BuildError> {
+        let given = CuckooFilter::chosen(given)?;
+        let (lifetime, resolution) = times(&given)?;
+        let resolutions = lifetime / resolution;
+        let in_table = given.with_capacities(|living| Self::in_table_of(living, resolutions))?;
+        Ok(in_table.with_values(Generations::bits_for(resolutions)))
     }
 
-    /// Keys are in the table for up to a lifetime and one resolution, so it has room for as many more.
-    fn plan(chosen: &Chosen) -> Result<(Parameters, Option<Growth>), BuildError> {
+    fn of(filter: CuckooFilter, chosen: &Chosen) -> Result<Self, BuildError> {
         let (lifetime, resolution) = times(chosen)?;
-        let resolutions = lifetime / resolution;
-        chosen
-            .with_capacities(|living| Self::in_table_of(living, resolutions))
-            .plan_with_values(Generations::bits_for(resolutions))
+        let generations = Generations::new(lifetime, resolution, chosen.times.start)?;
+        Ok(Self { filter: ValuedFilter::of(filter), generations })
     }
 }
 
 /// The lifetime and the resolution that were chosen, the former made longer to be a whole number of the latter.
 fn times(chosen: &Chosen) -> Result<(u64, u64), BuildError> {
-    if chosen.value_bits.is_some() {
-        return Err(BuildError::ValueBitsUnused);
-    }
     let given = chosen.times.lifetime.ok_or(BuildError::LifetimeMissing)?;
     let resolution = chosen.times.resolution.unwrap_or(given.div_ceil(USUAL_RESOLUTIONS));
     if (1..=given).contains(&resolution)

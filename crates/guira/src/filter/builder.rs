@@ -3,7 +3,6 @@ use core::fmt;
 use core::marker::PhantomData;
 
 use super::chosen::Chosen;
-use super::growth::Growth;
 use super::{CuckooFilter, GrowthPolicy};
 use crate::analysis::Preference;
 use crate::digest::KeyHasher;
@@ -41,17 +40,18 @@ impl<T: Built> FilterKind for T {}
 
 /// How a kind is made of what was chosen.
 pub(crate) trait Built: Sized {
-    fn build(chosen: &Chosen) -> Result<Self, BuildError>;
-
-    /// The table that [`build`](Self::build) would make, and how far it grows.
-    fn plan(chosen: &Chosen) -> Result<(Parameters, Option<Growth>), BuildError> {
-        chosen.plan_as_given()
+    /// What is planned where this was given.
+    fn chosen(given: &Chosen) -> Result<Chosen, BuildError> {
+        if given.value_bits.is_some() { Err(BuildError::ValueBitsUnused) } else { Ok(*given) }
     }
+
+    /// Makes one of an empty filter with the table that was planned.
+    fn of(filter: CuckooFilter, chosen: &Chosen) -> Result<Self, BuildError>;
 }
 
 impl Built for CuckooFilter {
-    fn build(chosen: &Chosen) -> Result<Self, BuildError> {
-        chosen.build_filter()
+    fn of(filter: CuckooFilter, _: &Chosen) -> Result<Self, BuildError> {
+        Ok(filter)
     }
 }
 
@@ -337,7 +337,8 @@ impl<T: FilterKind> FilterBuilder<T> {
     /// # Ok::<(), guira::BuildError>(())
     /// ```
     pub fn build(&self) -> Result<T, BuildError> {
-        T::build(&self.chosen)
+        let chosen = T::chosen(&self.chosen)?;
+        T::of(chosen.plan()?.build()?, &chosen)
     }
 
     /// Returns the parameters of the table that [`build`](Self::build) would make, without making it: what a capacity and
@@ -355,7 +356,7 @@ impl<T: FilterKind> FilterBuilder<T> {
     /// # Ok::<(), guira::BuildError>(())
     /// ```
     pub fn parameters(&self) -> Result<Parameters, BuildError> {
-        T::plan(&self.chosen).map(|(parameters, _)| parameters)
+        T::chosen(&self.chosen)?.plan().map(|planned| *planned.parameters())
     }
 }
 

@@ -2,9 +2,7 @@
 
 use alloc::vec::Vec;
 
-use super::growth::Growth;
-use super::growth_plan::{GrowthPlan, GrowthRequest};
-use super::{CuckooFilter, GrowthPolicy};
+use super::{GrowthPolicy, PlannedFilter};
 use crate::addressing::parts_of_regions;
 use crate::analysis::{
     self, PLANNED_SLOTS, Preference, capacity_in_parts, fingerprint_bits_for_rate, in_large_regions, promised_by,
@@ -41,19 +39,51 @@ pub(crate) struct ChosenTimes {
     pub(crate) start: u64,
 }
 
+/// Which regions, these or larger ones, a seed asks for in a table with fingerprints of so many bits.
+pub(super) type Enlarged<'plan> = dyn FnMut(Regions, Shape, u32) -> Regions + 'plan;
+
 impl Chosen {
-    pub(crate) fn build_filter(&self) -> Result<CuckooFilter, BuildError> {
-        built(self.plan_as_given()?, self.hasher)
+    /// The table that was chosen, and how far it grows.
+    pub(crate) fn plan(&self) -> Result<PlannedFilter, BuildError> {
+        self.plan_with(|regions, shape, bits| whole_regions(regions, shape, bits, self.hasher.seed()))
     }
 
-    /// The table that was chosen for a filter without values, and how far it grows.
-    pub(crate) fn plan_as_given(&self) -> Result<(Parameters, Option<Growth>), BuildError> {
-        self.refuse_value_bits()?;
-        self.parameters_and_growth()
+    /// The same with regions that are enlarged where a seed asks for it.
+    pub(super) fn plan_with(
+        &self,
+        mut enlarged: impl FnMut(Regions, Shape, u32) -> Regions,
+    ) -> Result<PlannedFilter, BuildError> {
+        self.try_plan(&mut enlarged).map_err(|error| self.advised(error))
     }
 
-    fn refuse_value_bits(&self) -> Result<(), BuildError> {
-        if self.value_bits.is_some() { Err(BuildError::ValueBitsUnused) } else { Ok(()) }
+    fn try_plan(&self, enlarged: &mut Enlarged<'_>) -> Result<PlannedFilter, BuildError> {
+        match self.max_capacity {
+            Some(max_capacity) => self.plan_growing(max_capacity, enlarged),
+            None => Ok(PlannedFilter { parameters: self.table(enlarged)?, growth: None, hasher: self.hasher }),
+        }
+    }
+
+    /// The error. Where the rate is too low, it says the lowest possible one, which is found by trying: how long fingerprints can be
+    /// depends on the table, and on the values beside them.
+    fn advised(&self, error: BuildError) -> BuildError {
+        let Some(given) = self.false_positive_rate else { return error };
+        let (guess, without_values) = match error {
+            BuildError::RateTooLow { least, .. } => (least, least),
+            BuildError::ValueBits { .. } => (given, 0.0),
+            _ => return error,
+        };
+        let takes = |rate| {
+            let other = Self { false_positive_rate: Some(rate), ..*self };
+            other.try_plan(&mut |regions, _, _| regions).is_ok()
+        };
+        match (least_rate(given, guess, takes), self.value_bits) {
+            (None, _) => error,
+            // Else longer fingerprints would hardly do better.
+            (Some(least), Some(value_bits)) if least >= 1.01 * without_values => {
+                BuildError::RateTooLowWithValues { given, least, value_bits }
+            }
+            (Some(least), _) => BuildError::RateTooLow { given, least },
+        }
     }
 
     /// See [`FilterBuilder::alternatives`](super::FilterBuilder::alternatives).
@@ -66,164 +96,105 @@ impl Chosen {
             // There is no table at all; the error says why.
             plans.push(any.smallest(capacity, rate)?);
         }
-        let tables = plans.into_iter().map(|plan| self.with_good_regions(plan, capacity));
+        let enlarged = &mut |regions, shape, bits| whole_regions(regions, shape, bits, self.hasher.seed());
+        let tables = plans.into_iter().map(|plan| self.with_good_regions(plan, capacity, enlarged));
         let mut tables = tables.collect::<Result<Vec<_>, _>>()?;
         tables.sort_by_key(Parameters::table_bits);
         Ok(tables)
     }
 
-    fn parameters_and_growth(&self) -> Result<(Parameters, Option<Growth>), BuildError> {
-        self.planned(|chosen| match chosen.max_capacity {
-            None => chosen.parameters_without_growth().map(|parameters| (parameters, None)),
-            Some(max_capacity) => {
-                let (parameters, growth) = chosen.growth_request(max_capacity)?.plan()?;
-                Ok((parameters, Some(growth)))
-            }
-        })
-        .map_err(Refused::without_values)
-    }
-
-    /// What is planned. Where the rate is too low, the error says the lowest possible one, which is found by trying: how long
-    /// fingerprints can be depends on the table, and on the values beside them.
-    fn planned<T>(&self, plan: impl Fn(&Self) -> Result<T, BuildError>) -> Result<T, Refused> {
-        plan(self).map_err(|error| {
-            let guess = match (&error, self.false_positive_rate) {
-                (BuildError::RateTooLow { least, .. }, Some(given)) => Some((given, *least)),
-                (BuildError::ValueBits { .. }, Some(given)) => Some((given, given)),
-                _ => None,
-            };
-            let takes = |rate| plan(&Self { false_positive_rate: Some(rate), ..*self }).is_ok();
-            let least_rate = guess.and_then(|(given, guess)| Some((given, least_rate(given, guess, takes)?)));
-            Refused { error, least_rate }
-        })
-    }
-
-    /// What does not depend on the hasher, if the filter grows.
-    pub(super) fn growth_plan(&self) -> Result<Option<GrowthPlan>, BuildError> {
-        self.refuse_value_bits()?;
-        self.planned(|chosen| match chosen.max_capacity {
-            None => chosen.parameters_without_growth().map(|_| None),
-            Some(max_capacity) => GrowthPlan::new(chosen.growth_request(max_capacity)?).map(Some),
-        })
-        .map_err(Refused::without_values)
-    }
-
-    fn growth_request(&self, max_capacity: u64) -> Result<GrowthRequest, BuildError> {
-        let is_packed = matches!(self.layout, None | Some(Layout::Packed));
-        if !is_packed || !matches!(self.addressing, Addressing::Regional | Addressing::Doubling) {
-            let layout = self.layout.unwrap_or_default();
-            return Err(BuildError::GrowingShape { layout, addressing: self.addressing });
+    /// The table of a filter that does not grow.
+    fn table(&self, enlarged: &mut Enlarged<'_>) -> Result<Parameters, BuildError> {
+        let Some(value_bits) = self.value_bits else { return self.table_of_fingerprints(enlarged) };
+        let mut with_slots = |slots_per_bucket| {
+            let chosen = Self { slots_per_bucket, ..*self };
+            chosen.table_of_fingerprints(enlarged)?.with_value_bits(value_bits)
+        };
+        if self.slots_per_bucket.is_some() || self.capacity.is_none() || self.false_positive_rate.is_none() {
+            return with_slots(self.slots_per_bucket);
         }
-        if self.bucket_count.is_some() || self.fingerprint_bits.is_some() {
-            return Err(BuildError::GrowingPrecision);
-        }
-        Ok(GrowthRequest {
-            capacity: self.capacity.ok_or(BuildError::SizeMissing)?,
-            max_capacity,
-            false_positive_rate: self.false_positive_rate.ok_or(BuildError::PrecisionMissing)?,
-            slots_per_bucket: self.slots_per_bucket.unwrap_or(4),
-            value_bits: None,
-            policy: self.growth_policy,
-            seed: self.hasher.seed(),
-        })
+        // With a value in every slot, another bucket size may take the least memory.
+        let tables = PLANNED_SLOTS.map(|slots| with_slots(Some(slots)));
+        let smallest = tables.iter().flatten().min_by_key(|table| table.table_bits()).copied();
+        let [first, ..] = tables;
+        smallest.map_or(first, Ok)
     }
 
-    fn parameters_without_growth(&self) -> Result<Parameters, BuildError> {
+    fn table_of_fingerprints(&self, enlarged: &mut Enlarged<'_>) -> Result<Parameters, BuildError> {
         match (self.capacity, self.bucket_count, self.false_positive_rate, self.fingerprint_bits) {
             (_, _, None, None) => Err(BuildError::PrecisionMissing),
             (_, _, Some(_), Some(_)) => Err(BuildError::PrecisionGivenTwice),
             (None, None, ..) => Err(BuildError::SizeMissing),
             (Some(_), Some(_), ..) => Err(BuildError::SizeGivenTwice),
             (Some(capacity), None, Some(rate), None) => {
-                self.with_good_regions(self.smallest(capacity, rate)?, capacity)
+                self.with_good_regions(self.smallest(capacity, rate)?, capacity, enlarged)
             }
             (Some(capacity), None, None, Some(bits)) => {
-                self.with_good_regions(with_fingerprint_bits(capacity, bits, self.given_shape()?)?, capacity)
+                let planned = with_fingerprint_bits(capacity, bits, self.given_shape()?)?;
+                self.with_good_regions(planned, capacity, enlarged)
             }
-            (None, Some(given), Some(rate), None) => self.with_bucket_count(given, |regions, shape| {
-                fingerprint_bits_for_rate(rate, promised_by(regions, shape), regions, shape)
-            }),
-            // A number of buckets asks for no promised capacity: the paper's figure 2 needs short fingerprints.
-            (None, Some(given), None, Some(bits)) => self.with_bucket_count(given, |_, _| Ok(bits)),
+            (None, Some(given), ..) => self.with_bucket_count(given),
         }
     }
 
     /// Planned parameters with a few more buckets, if the regions would fall into parts with the seed of this filter, or if speed is
     /// preferred and operations are faster in larger regions.
-    fn with_good_regions(&self, planned: Parameters, capacity: u64) -> Result<Parameters, BuildError> {
+    fn with_good_regions(
+        &self,
+        planned: Parameters,
+        capacity: u64,
+        enlarged: &mut Enlarged<'_>,
+    ) -> Result<Parameters, BuildError> {
         let (shape, bits) = (planned.shape(), planned.fingerprint_bits());
         let larger = if self.preference == Preference::Speed { in_large_regions(&planned) } else { None };
         let faster = larger.filter(|larger| Scheme::new(larger, 0).planned.is_in_regions_of_65536());
         let planned = faster.unwrap_or(planned);
-        let regions = whole_regions(planned.regions(), shape, bits, self.hasher.seed());
+        let regions = enlarged(planned.regions(), shape, bits);
         if regions == planned.regions() { Ok(planned) } else { Parameters::new(shape, bits, regions, capacity) }
     }
 
     /// The parameters of a table of a given number of buckets; its capacity is what can be promised with the seed of this
     /// filter.
-    fn with_bucket_count(
-        &self,
-        given: u64,
-        fingerprint_bits: impl Fn(Regions, Shape) -> Result<u32, BuildError>,
-    ) -> Result<Parameters, BuildError> {
+    fn with_bucket_count(&self, given: u64) -> Result<Parameters, BuildError> {
         let shape = self.given_shape()?;
         if given == 0 || given > Parameters::MAX_BUCKETS {
             return Err(BuildError::BucketCount { given });
         }
         let regions = Regions::of_buckets(given, shape);
-        let bits = fingerprint_bits(regions, shape)?;
+        let bits = match (self.fingerprint_bits, self.false_positive_rate) {
+            // Nothing asks for a promised capacity: the paper's figure 2 needs short fingerprints.
+            (Some(bits), _) => bits,
+            (None, rate) => {
+                let rate = rate.ok_or(BuildError::PrecisionMissing)?;
+                fingerprint_bits_for_rate(rate, promised_by(regions, shape), regions, shape)?
+            }
+        };
         // First without a capacity, so that what is out of range is refused before anything is computed from it.
         Parameters::new(shape, bits, regions, 0)?;
         let parts = parts_of_regions(regions, shape, bits, self.hasher.seed());
         Parameters::new(shape, bits, regions, capacity_in_parts(bits, regions, parts, shape))
     }
 
-    /// The same with other capacities, each computed from the one that was given.
-    pub(crate) fn with_capacities(&self, changed: impl Fn(u64) -> u64) -> Self {
+    /// The same with other capacities, each computed from the one that was given, after a check of these.
+    pub(crate) fn with_capacities(&self, changed: impl Fn(u64) -> u64) -> Result<Self, BuildError> {
+        self.check_capacities()?;
         let (capacity, max_capacity) = (self.capacity.map(&changed), self.max_capacity.map(&changed));
-        Self { capacity, max_capacity, ..*self }
+        Ok(Self { capacity, max_capacity, ..*self })
     }
 
-    /// The same with the packed layout, unless a layout was given, for filters that have no other.
-    #[cfg(feature = "concurrent")]
-    pub(crate) fn packed_unless_given(&self) -> ChosenPacked {
-        ChosenPacked(self.with_packed_layout())
-    }
-
-    /// The same with the packed layout, unless a layout was given.
-    fn with_packed_layout(&self) -> Self {
-        Self { layout: self.layout.or(Some(Layout::Packed)), ..*self }
-    }
-
-    /// The table of a filter whose fingerprints carry values of so many bits, and how far it grows. The layout is packed
-    /// unless another was given, which is refused.
-    pub(crate) fn plan_with_values(&self, value_bits: u32) -> Result<(Parameters, Option<Growth>), BuildError> {
-        let planned = self.planned(|chosen| chosen.table_with_values(value_bits));
-        planned.map_err(|refused| refused.with_values(value_bits))
-    }
-
-    fn table_with_values(&self, value_bits: u32) -> Result<(Parameters, Option<Growth>), BuildError> {
-        if let Some(max_capacity) = self.max_capacity {
-            let request = self.growth_request(max_capacity)?;
-            let (parameters, growth) = GrowthRequest { value_bits: Some(value_bits), ..request }.plan()?;
-            return Ok((parameters, Some(growth)));
+    /// Checks that the largest capacity is not below the first.
+    pub(super) fn check_capacities(&self) -> Result<(), BuildError> {
+        match (self.max_capacity, self.capacity) {
+            (Some(given), Some(capacity)) if given < capacity => Err(BuildError::MaxCapacity { given, capacity }),
+            _ => Ok(()),
         }
-        let of = |chosen: &Self| chosen.parameters_without_growth()?.with_value_bits(value_bits);
+    }
+
+    /// The same with values of so many bits beside fingerprints. The layout is packed unless another was given, which is refused.
+    pub(crate) fn with_values(&self, value_bits: u32) -> Self {
+        let layout = self.layout.or(Some(Layout::Packed));
         // With values, no regions are faster than others.
-        let packed = Self { preference: Preference::Space, ..self.with_packed_layout() };
-        if self.slots_per_bucket.is_some() || self.capacity.is_none() || self.false_positive_rate.is_none() {
-            return of(&packed).map(|parameters| (parameters, None));
-        }
-        // With a value in every slot, another bucket size may take the least memory.
-        let with_slots = |slots| of(&Self { slots_per_bucket: Some(slots), ..packed });
-        let [first, others @ ..] = PLANNED_SLOTS;
-        let tables = others.into_iter().map(with_slots);
-        let smallest = tables.fold(with_slots(first), |best, other| match (&best, &other) {
-            (Ok(smallest), Ok(table)) if table.table_bits() < smallest.table_bits() => other,
-            (Err(_), Ok(_)) => other,
-            _ => best,
-        });
-        smallest.map(|parameters| (parameters, None))
+        Self { value_bits: Some(value_bits), layout, preference: Preference::Space, ..*self }
     }
 
     /// Whether a capacity or a number of buckets was given.
@@ -259,30 +230,6 @@ impl Chosen {
     }
 }
 
-/// Why there is no such table, with the rate asked for and the least one that there is a table for, where the rate is what stands in
-/// the way.
-struct Refused {
-    error: BuildError,
-    least_rate: Option<(f64, f64)>,
-}
-
-impl Refused {
-    fn without_values(self) -> BuildError {
-        self.least_rate.map_or(self.error, |(given, least)| BuildError::RateTooLow { given, least })
-    }
-
-    fn with_values(self, value_bits: u32) -> BuildError {
-        match (self.least_rate, &self.error) {
-            // Longer fingerprints would hardly do better.
-            (Some((_, least)), BuildError::RateTooLow { least: without, .. }) if least < 1.01 * without => {
-                self.without_values()
-            }
-            (Some((given, least)), _) => BuildError::RateTooLowWithValues { given, least, value_bits },
-            (None, _) => self.error,
-        }
-    }
-}
-
 /// The least rate for which there is a table, if the one given is too low; to one part in some thousand, or just as guessed. `None`
 /// where other rates are of no use.
 fn least_rate(given: f64, guess: f64, takes: impl Fn(f64) -> bool) -> Option<f64> {
@@ -309,32 +256,8 @@ fn least_rate(given: f64, guess: f64, takes: impl Fn(f64) -> bool) -> Option<f64
     Some(f64::from_bits(least))
 }
 
-/// What was chosen for a filter of a kind that is packed in any case: another layout is refused.
-#[cfg(feature = "concurrent")]
-pub(crate) struct ChosenPacked(Chosen);
-
-#[cfg(feature = "concurrent")]
-impl ChosenPacked {
-    pub(crate) fn build_filter(&self) -> Result<CuckooFilter, BuildError> {
-        built(self.plan_as_given()?, self.0.hasher)
-    }
-
-    /// See [`Chosen::plan_as_given`].
-    pub(crate) fn plan_as_given(&self) -> Result<(Parameters, Option<Growth>), BuildError> {
-        let plan = self.0.plan_as_given()?;
-        match plan.0.layout() {
-            Layout::Packed => Ok(plan),
-            layout => Err(BuildError::ConcurrentLayout { layout }),
-        }
-    }
-}
-
-fn built((parameters, growth): (Parameters, Option<Growth>), hasher: KeyHasher) -> Result<CuckooFilter, BuildError> {
-    Ok(CuckooFilter::with_parameters(parameters, hasher)?.with_growth(growth))
-}
-
 /// The smallest regions of at least this size that don't fall into parts with this seed.
-pub(crate) fn whole_regions(regions: Regions, shape: Shape, fingerprint_bits: u32, seed: u64) -> Regions {
+pub(super) fn whole_regions(regions: Regions, shape: Shape, fingerprint_bits: u32, seed: u64) -> Regions {
     let larger = |regions: &Regions| Some(Regions { buckets: regions.buckets + 2, ..*regions });
     core::iter::successors(Some(regions), larger)
         .find(|&regions| parts_of_regions(regions, shape, fingerprint_bits, seed) == 1)

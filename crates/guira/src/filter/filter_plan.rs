@@ -1,5 +1,5 @@
-use super::growth_plan::GrowthPlan;
-use super::{CuckooFilter, FilterBuilder, Growth};
+use super::chosen::whole_regions;
+use super::{Built as _, Chosen, CuckooFilter, FilterBuilder, Growth};
 use crate::digest::KeyHasher;
 use crate::error::BuildError;
 use crate::parameters::Parameters;
@@ -23,16 +23,17 @@ use crate::parameters::Parameters;
 /// ```
 #[derive(Clone, Debug)]
 pub struct FilterPlan {
-    builder: FilterBuilder,
-    growth: Option<GrowthPlan>,
+    chosen: Chosen,
+    /// The plan for seeds that don't ask for larger regions; `None` if a seed may matter in other ways too.
+    usual: Option<PlannedFilter>,
 }
 
 /// The parameters of one filter: see [`FilterPlan`].
 #[derive(Clone, Copy, Debug)]
 pub struct PlannedFilter {
-    parameters: Parameters,
-    growth: Option<Growth>,
-    hasher: KeyHasher,
+    pub(super) parameters: Parameters,
+    pub(super) growth: Option<Growth>,
+    pub(super) hasher: KeyHasher,
 }
 
 impl FilterPlan {
@@ -50,7 +51,14 @@ impl FilterPlan {
     /// assert!(guira::raw::FilterPlan::new(&builder.capacity(100)).is_ok());
     /// ```
     pub fn new(builder: &FilterBuilder) -> Result<Self, BuildError> {
-        Ok(Self { growth: builder.chosen.growth_plan()?, builder: builder.clone() })
+        let chosen = CuckooFilter::chosen(&builder.chosen)?;
+        let mut asked = 0;
+        let planned = chosen.plan_with(|regions, _, _| {
+            asked += 1;
+            regions
+        })?;
+        // Where larger regions were planned since some were not enough, a seed might have made those large enough.
+        Ok(Self { chosen, usual: (asked == 1).then_some(planned) })
     }
 
     /// Returns the parameters of a filter with this hasher, which are those that the builder gives.
@@ -70,14 +78,10 @@ impl FilterPlan {
     /// # Ok::<(), guira::BuildError>(())
     /// ```
     pub fn with_hasher(&self, hasher: KeyHasher) -> Result<PlannedFilter, BuildError> {
-        let (parameters, growth) = match &self.growth {
-            Some(plan) => {
-                let (parameters, growth) = plan.with_seed(hasher.seed())?;
-                (parameters, Some(growth))
-            }
-            None => (self.builder.clone().hasher(hasher).parameters()?, None),
-        };
-        Ok(PlannedFilter { parameters, growth, hasher })
+        match self.usual {
+            Some(planned) if planned.is_whole_with(hasher.seed()) => Ok(PlannedFilter { hasher, ..planned }),
+            _ => Chosen { hasher, ..self.chosen }.plan(),
+        }
     }
 }
 
@@ -117,5 +121,41 @@ impl PlannedFilter {
     /// ```
     pub fn build(&self) -> Result<CuckooFilter, BuildError> {
         Ok(CuckooFilter::with_parameters(self.parameters, self.hasher)?.with_growth(self.growth))
+    }
+
+    /// Whether this seed asks for no larger regions.
+    fn is_whole_with(&self, seed: u64) -> bool {
+        let (regions, shape) = (self.parameters.regions(), self.parameters.shape());
+        whole_regions(regions, shape, self.parameters.fingerprint_bits(), seed) == regions
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::filter::GrowthPolicy;
+
+    #[test]
+    fn a_plan_for_all_seeds_is_that_of_each() {
+        let mut enlarged = 0;
+        for (capacity, slots_per_bucket) in (1..20_000_usize).step_by(19).zip([4, 8].into_iter().cycle()) {
+            let builder = CuckooFilter::builder().capacity(capacity).false_positive_rate(0.001);
+            let growing = builder.clone().max_capacity(capacity << (capacity % 9)).slots_per_bucket(slots_per_bucket);
+            for builder in [growing.growth_policy(GrowthPolicy::RaiseRate), builder] {
+                let plan = FilterPlan::new(&builder).expect("there is such a table");
+                let usual = plan.usual.expect("fingerprints have bits enough");
+                // One seed in a hundred thousand asks for a larger table: these, and one that does not.
+                let is_enlarged = |seed: &u64| !usual.is_whole_with(*seed);
+                for seed in (0..1).chain((1..400).filter(is_enlarged)) {
+                    let hasher = KeyHasher::xxh3(seed);
+                    let planned = plan.with_hasher(hasher).expect("there is such a table");
+                    let alone = builder.clone().hasher(hasher).chosen.plan().expect("there is such a table");
+                    assert_eq!((planned.parameters, planned.growth), (alone.parameters, alone.growth), "{builder:?}");
+                    assert_eq!((planned.hasher, alone.hasher), (hasher, hasher));
+                    enlarged += u32::from(is_enlarged(&seed));
+                }
+            }
+        }
+        assert!(enlarged > 0, "no table depends on its seed");
     }
 }

@@ -1,113 +1,58 @@
 //! Plans a filter that grows: its first table, and how often that is doubled.
 
+use super::chosen::Enlarged;
 use super::growth::{Growth, first_regions_for};
-use super::{GrowthPolicy, whole_regions};
+use super::{Chosen, PlannedFilter};
 use crate::analysis::{
     fingerprint_bits_for_rate, promised_by, regions_beside_values, regions_to_promise, regions_to_promise_doubled,
 };
 use crate::error::BuildError;
 use crate::parameters::{Addressing, Layout, Parameters, Regions, Shape};
 
-/// What the builder was given for a filter that grows.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct GrowthRequest {
-    pub(super) capacity: u64,
-    pub(super) max_capacity: u64,
-    pub(super) false_positive_rate: f64,
-    pub(super) slots_per_bucket: u32,
-    /// The bits of the value beside each fingerprint, if there is one.
-    pub(super) value_bits: Option<u32>,
-    pub(super) policy: GrowthPolicy,
-    pub(super) seed: u64,
-}
-
-impl GrowthRequest {
-    /// Returns the first table and how far it grows. The first table has room for up to twice the capacity, so that a
-    /// whole number of doublings leads to the last one.
-    pub(super) fn plan(&self) -> Result<(Parameters, Growth), BuildError> {
-        self.plan_with(|regions, shape| whole_regions(regions, shape, Parameters::CORE_BITS, self.seed))
-    }
-
-    /// Plans with first tables that are enlarged where the seed asks for it.
-    fn plan_with(
+impl Chosen {
+    /// Plans a filter that grows. The first table has room for up to twice the capacity, so that a whole number of doublings leads to
+    /// the last one.
+    pub(super) fn plan_growing(
         &self,
-        mut enlarged: impl FnMut(Regions, Shape) -> Regions,
-    ) -> Result<(Parameters, Growth), BuildError> {
-        let max_capacity = self.max_capacity;
-        if max_capacity < self.capacity {
-            return Err(BuildError::MaxCapacity { given: max_capacity, capacity: self.capacity });
+        max_capacity: u64,
+        enlarged: &mut Enlarged<'_>,
+    ) -> Result<PlannedFilter, BuildError> {
+        let (layout, addressing) = (self.layout.unwrap_or_default(), self.addressing);
+        if layout != Layout::Packed || !matches!(addressing, Addressing::Regional | Addressing::Doubling) {
+            return Err(BuildError::GrowingShape { layout, addressing });
         }
-        let shape = Shape::new(Layout::Packed, Addressing::Doubling, self.slots_per_bucket)?;
+        if self.bucket_count.is_some() || self.fingerprint_bits.is_some() {
+            return Err(BuildError::GrowingPrecision);
+        }
+        let capacity = self.capacity.ok_or(BuildError::SizeMissing)?;
+        let rate = self.false_positive_rate.ok_or(BuildError::PrecisionMissing)?;
+        self.check_capacities()?;
+        let shape = Shape::new(Layout::Packed, Addressing::Doubling, self.slots_per_bucket.unwrap_or(4))?;
         let value_bits = self.value_bits.unwrap_or(0);
+        let planned = |regions, bits, doublings, max_capacity| {
+            let growth = Growth { doublings, max_capacity, policy: self.growth_policy };
+            let parameters = Parameters::new(shape, bits, regions, growth.capacity(regions, shape, bits, 0))?;
+            let parameters = self.value_bits.map_or(Ok(parameters), |bits| parameters.with_value_bits(bits))?;
+            Ok(PlannedFilter { parameters, growth: Some(growth), hasher: self.hasher })
+        };
         // There may be too many buckets after all doublings, or fingerprints have too few bits for them. Each doubling less needs a
         // first table of twice the size.
         let twice = |&capacity: &u64| (capacity < max_capacity).then(|| (2 * capacity).min(max_capacity));
-        for capacity in core::iter::successors(Some(self.capacity), twice) {
+        for capacity in core::iter::successors(Some(capacity), twice) {
             let Some((regions, doublings)) = beginning(capacity, max_capacity, shape)? else { continue };
-            let regions = enlarged(regions, shape);
+            let regions = enlarged(regions, shape, Parameters::CORE_BITS);
             let last = doubled(regions, doublings);
             // Without doublings, promise just what was asked for; after doublings, all that fits.
             let promised = if doublings == 0 { max_capacity } else { promised_by(last, shape) };
-            let Ok(bits_at_last) = fingerprint_bits_for_rate(self.false_positive_rate, promised, last, shape) else {
-                break;
-            };
+            let Ok(bits_at_last) = fingerprint_bits_for_rate(rate, promised, last, shape) else { break };
             let bits = bits_at_last + doublings;
             if bits.saturating_add(value_bits) <= Parameters::MAX_BITS_WITH_VALUE {
-                return self.planned(regions, shape, bits, (doublings, promised));
+                return planned(regions, bits, doublings, promised);
             }
         }
         // In a larger table, shorter fingerprints keep to the rate.
-        let (regions, bits) = regions_beside_values(max_capacity, self.false_positive_rate, value_bits, shape)?;
-        self.planned(enlarged(regions, shape), shape, bits, (0, max_capacity))
-    }
-
-    fn planned(
-        &self,
-        regions: Regions,
-        shape: Shape,
-        bits: u32,
-        (doublings, max_capacity): (u32, u64),
-    ) -> Result<(Parameters, Growth), BuildError> {
-        let growth = Growth { doublings, max_capacity, policy: self.policy };
-        let parameters = Parameters::new(shape, bits, regions, growth.capacity(regions, shape, bits, 0))?;
-        let parameters = self.value_bits.map_or(Ok(parameters), |bits| parameters.with_value_bits(bits))?;
-        Ok((parameters, growth))
-    }
-}
-
-/// What a request gives with one seed or another. Most of a plan is the same for all of them, and takes far longer to compute
-/// than a table of a few keys to be made.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct GrowthPlan {
-    request: GrowthRequest,
-    /// The regions that a seed may ask to be enlarged, and the plan for seeds that don't; `None` if a seed may matter in other
-    /// ways too.
-    planned: Option<(Regions, Parameters, Growth)>,
-}
-
-impl GrowthPlan {
-    pub(super) fn new(request: GrowthRequest) -> Result<Self, BuildError> {
-        let (mut tables, mut planned_regions) = (0, None);
-        let (parameters, growth) = request.plan_with(|regions, _| {
-            tables += 1;
-            planned_regions = Some(regions);
-            regions
-        })?;
-        // A larger table might have done where one was not enough.
-        let regions = planned_regions.filter(|_| tables == 1);
-        Ok(Self { request, planned: regions.map(|regions| (regions, parameters, growth)) })
-    }
-
-    /// Returns what [`GrowthRequest::plan`] does with this seed.
-    pub(super) fn with_seed(&self, seed: u64) -> Result<(Parameters, Growth), BuildError> {
-        match self.planned {
-            Some((regions, parameters, growth))
-                if whole_regions(regions, parameters.shape(), Parameters::CORE_BITS, seed) == regions =>
-            {
-                Ok((parameters, growth))
-            }
-            _ => GrowthRequest { seed, ..self.request }.plan(),
-        }
+        let (regions, bits) = regions_beside_values(max_capacity, rate, value_bits, shape)?;
+        planned(enlarged(regions, shape, Parameters::CORE_BITS), bits, 0, max_capacity)
     }
 }
 
@@ -153,6 +98,15 @@ fn doublings_to_promise(capacity: u64, regions: Regions, shape: Shape) -> Option
 mod tests {
     use super::*;
 
+    fn chosen(capacity: u64, max_capacity: u64, rate: f64) -> Chosen {
+        let (capacity, max_capacity) = (Some(capacity), Some(max_capacity));
+        Chosen { capacity, max_capacity, false_positive_rate: Some(rate), ..Chosen::default() }
+    }
+
+    fn planned(chosen: &Chosen) -> Result<(Parameters, Growth), BuildError> {
+        chosen.plan().map(|planned| (planned.parameters, planned.growth.expect("it grows")))
+    }
+
     #[test]
     fn a_plan_promises_the_largest_capacity_that_was_asked_for() {
         let mut spread = 1_u64;
@@ -162,30 +116,11 @@ mod tests {
                 let capacity = 1 + (spread >> 40) % 200;
                 let max_capacity =
                     if request % 3 == 0 { 6_000_000 + request * 1000 } else { capacity << (spread >> 60) };
-                let request = GrowthRequest {
-                    capacity,
-                    max_capacity,
-                    false_positive_rate: 0.01,
-                    slots_per_bucket,
-                    value_bits: None,
-                    policy: GrowthPolicy::KeepRate,
-                    seed: 0,
-                };
-                let (_, growth) = request.plan().expect("there is such a table");
-                assert!(growth.max_capacity >= max_capacity, "{growth:?} for {request:?}");
+                let chosen =
+                    Chosen { slots_per_bucket: Some(slots_per_bucket), ..chosen(capacity, max_capacity, 0.01) };
+                let (_, growth) = planned(&chosen).expect("there is such a table");
+                assert!(growth.max_capacity >= max_capacity, "{growth:?} for {chosen:?}");
             }
-        }
-    }
-
-    fn request(capacity: u64, max_capacity: u64, rate: f64, value_bits: Option<u32>) -> GrowthRequest {
-        GrowthRequest {
-            capacity,
-            max_capacity,
-            false_positive_rate: rate,
-            slots_per_bucket: 4,
-            value_bits,
-            policy: GrowthPolicy::KeepRate,
-            seed: 0,
         }
     }
 
@@ -199,7 +134,7 @@ mod tests {
             (1_100_000_000, 16_000_000_000),
             (15_900_000_000, 16_000_000_000),
         ] {
-            let planned = request(capacity, max_capacity, 0.01, None).plan();
+            let planned = planned(&chosen(capacity, max_capacity, 0.01));
             let (parameters, growth) = planned.unwrap_or_else(|error| panic!("{capacity} to {max_capacity}: {error}"));
             let last = doubled(parameters.regions(), growth.doublings);
             assert!(last.bucket_count() <= Parameters::MAX_BUCKETS, "{parameters:?}, {growth:?}");
@@ -213,7 +148,7 @@ mod tests {
     /// As if it were made for all of them at once, where fingerprints beside values have no bit for a doubling.
     #[test]
     fn a_first_table_is_no_larger_than_its_largest_capacity_asks_for() {
-        let table = |capacity, rate| request(capacity, 1900, rate, Some(32)).plan().map(|(parameters, _)| parameters);
+        let table = |capacity, rate| planned(&chosen(capacity, 1900, rate).with_values(32)).map(|(table, _)| table);
         let at_once = table(1900, 6e-7).expect("there is such a table");
         assert_eq!(table(1000, 6e-7).map(|table| table.table_size()), Ok(at_once.table_size()));
         // 24 bits keep to this rate in a table with more room than 1900 keys need.
@@ -222,33 +157,7 @@ mod tests {
         assert!(roomy.expected_false_positive_rate(1900) <= 4.5e-7, "{roomy:?}");
         assert_eq!(table(1900, 4.5e-7), Ok(roomy));
         // Nor is there a longer fingerprint without values.
-        let longest = request(1, 10, 4.6e-17, None).plan().expect("there is such a table").0;
+        let longest = planned(&chosen(1, 10, 4.6e-17)).expect("there is such a table").0;
         assert!(longest.expected_false_positive_rate(10) <= 4.6e-17, "{longest:?}");
-    }
-
-    #[test]
-    fn a_plan_for_all_seeds_is_that_of_each() {
-        let mut enlarged = 0;
-        for (capacity, slots_per_bucket) in (1..20_000).step_by(19).zip([4, 8].into_iter().cycle()) {
-            let request = |seed| GrowthRequest {
-                capacity,
-                max_capacity: capacity << (capacity % 9),
-                false_positive_rate: 0.001,
-                slots_per_bucket,
-                value_bits: None,
-                policy: GrowthPolicy::RaiseRate,
-                seed,
-            };
-            let plan = GrowthPlan::new(request(0)).expect("there is such a table");
-            let (regions, parameters, _) = plan.planned.expect("fingerprints have bits enough");
-            // One seed in a hundred thousand asks for a larger table: these, and one that does not.
-            let is_enlarged =
-                |seed: &u64| whole_regions(regions, parameters.shape(), Parameters::CORE_BITS, *seed) != regions;
-            for seed in (0..1).chain((1..400).filter(is_enlarged)) {
-                assert_eq!(plan.with_seed(seed), request(seed).plan(), "{:?}", request(seed));
-                enlarged += u32::from(is_enlarged(&seed));
-            }
-        }
-        assert!(enlarged > 0, "no table depends on its seed");
     }
 }

@@ -37,7 +37,6 @@ pub use pending::Change;
 pub use steps::{Merging, Shrinking, Step};
 pub use view::CuckooFilterView;
 
-pub(crate) use chosen::whole_regions;
 pub(crate) use growth::Growth;
 pub(crate) use kept::Kept;
 pub(crate) use merge::Copies;

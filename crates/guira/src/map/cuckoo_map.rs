@@ -4,8 +4,7 @@ use core::marker::PhantomData;
 use super::{MapValue, Values};
 use crate::digest::Key;
 use crate::error::{BuildError, InsertError, MergeError};
-use crate::filter::{Built, Changes, Chosen, CuckooFilter, Growth, Living, Meeting, ValuedFilter, many, methods};
-use crate::parameters::Parameters;
+use crate::filter::{Built, Changes, Chosen, CuckooFilter, Living, Meeting, ValuedFilter, many, methods};
 
 /// A table that gives keys small values, in a few bits per key beside the value: the paper's value association (section
 /// 6). Asked for a key, it gives all values of keys that look the same: the right one among them, if there is one.
@@ -43,18 +42,16 @@ pub struct CuckooMap<V> {
 /// Values have the bits of their type unless [`value_bits`](crate::FilterBuilder::value_bits) are given. The table is packed. It
 /// grows if a [`max_capacity`](crate::FilterBuilder::max_capacity) is given, and is then doubled at once.
 impl<V: MapValue> Built for CuckooMap<V> {
-    fn build(chosen: &Chosen) -> Result<Self, BuildError> {
-        let (parameters, growth) = Self::plan(chosen)?;
-        let filter = CuckooFilter::with_parameters(parameters, chosen.hasher)?.with_growth(growth);
-        Ok(Self::from_filter(ValuedFilter::of(filter)))
-    }
-
-    fn plan(chosen: &Chosen) -> Result<(Parameters, Option<Growth>), BuildError> {
-        let value_bits = chosen.value_bits.unwrap_or(V::BITS);
+    fn chosen(given: &Chosen) -> Result<Chosen, BuildError> {
+        let value_bits = given.value_bits.unwrap_or(V::BITS);
         if value_bits > V::BITS {
             return Err(BuildError::ValueBitsOfType { given: value_bits, most: V::BITS });
         }
-        chosen.plan_with_values(value_bits)
+        Ok(given.with_values(value_bits))
+    }
+
+    fn of(filter: CuckooFilter, _: &Chosen) -> Result<Self, BuildError> {
+        Ok(Self::from_filter(ValuedFilter::of(filter)))
     }
 }
 

@@ -38,6 +38,8 @@ fn what_no_filter_can_have_is_refused() {
     }
     assert_eq!(builder(100, 0.001, 60).value_bits(4).build(), Err(BuildError::ValueBitsUnused));
     assert!(matches!(builder(0, 0.001, 60).build(), Err(BuildError::Capacity { .. })));
+    let below = BuildError::MaxCapacity { given: 99, capacity: 100 };
+    assert_eq!(builder(100, 0.001, 60).max_capacity(99).build(), Err(below), "the numbers that were given");
 }
 
 /// A file with other times behind its table, all checksums right.
