@@ -39,7 +39,7 @@ pub(super) struct SharedTimes {
     /// The time at which the last key of each generation came, by number.
     ended: Box<[Count]>,
     /// The fingerprints of each generation in the table, by number, but for those of the current one.
-    lens: Box<[Count]>,
+    lens: Box<[AtomicU64]>,
     /// How many buckets insertions left to be swept by others.
     owed: Count,
     generations: Mutex<Generations>,
@@ -97,7 +97,7 @@ impl SharedTimes {
             },
             time: Time(AtomicU64::new(generations.time())),
             ended: (0..=greatest).map(|number| Count::new(generations.ended(number))).collect(),
-            lens: (0..=greatest).map(|number| Count::new(len(number))).collect(),
+            lens: (0..=greatest).map(|number| AtomicU64::new(len(number))).collect(),
             owed: Count::new(0),
             greatest,
             lifetime: generations.lifetime(),
@@ -152,8 +152,10 @@ impl SharedTimes {
     }
 
     /// The fingerprints of generations of some ages, none of which is the current one.
+    ///
+    /// Acquire: see [`SharedNumbers::leave`].
     fn sum(&self, living: Living, ages: core::ops::RangeInclusive<u32>) -> usize {
-        let len = |age| self.lens[to_usize(u64::from(living.number(age)))].load(Ordering::Relaxed);
+        let len = |age| self.lens[to_usize(u64::from(living.number(age)))].load(Ordering::Acquire);
         to_usize(ages.map(len).sum())
     }
 
@@ -237,11 +239,11 @@ impl SharedTimes {
 
     /// Tells the generations what threads have counted. It is exact while nobody writes.
     pub(super) fn count(&self, generations: &mut Generations, stripes: &Stripes) {
-        let current = generations.current();
-        let of = |counts: &[Count], number: u32| counts[to_usize(u64::from(number))].load(Ordering::Relaxed);
+        let (current, at) = (generations.current(), |number| to_usize(u64::from(number)));
         let joined = stripes.stored();
-        let len = |number| if number == current { joined } else { to_usize(of(&self.lens, number)) };
-        generations.set_counts(len, of(&self.ended, current));
+        let left = |number| to_usize(self.lens[at(number)].load(Ordering::Relaxed));
+        let len = |number| if number == current { joined } else { left(number) };
+        generations.set_counts(len, self.ended[at(current)].load(Ordering::Relaxed));
     }
 
     /// Lets threads see which generations live now.

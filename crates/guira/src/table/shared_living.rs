@@ -6,18 +6,18 @@ use super::{
 };
 use crate::addressing::{BucketIndex, Fingerprint};
 use crate::cast::to_usize;
-use crate::sync::{AtomicU64, Count, Ordering};
+use crate::sync::{AtomicU64, Ordering};
 
 /// How many fingerprints have each number, but for the one that new keys get.
 #[derive(Clone, Copy)]
-pub(crate) struct SharedNumbers<'table>(pub(crate) &'table [Count]);
+pub(crate) struct SharedNumbers<'table>(pub(crate) &'table [AtomicU64]);
 
 impl SharedNumbers<'_> {
-    /// Notes that a fingerprint with this number is no longer stored.
+    /// Notes that a fingerprint with this number is no longer stored. The caller has the lock of its bucket.
     ///
-    /// Relaxed: whoever needs an exact count has all locks, and the caller has that of the fingerprint's bucket.
+    /// Release: whoever reads that none is left, perhaps without a lock, sees a slot of none.
     pub(crate) fn leave(self, number: u32) {
-        self.0[to_usize(u64::from(number))].fetch_add(u64::MAX, Ordering::Relaxed);
+        self.0[to_usize(u64::from(number))].fetch_add(u64::MAX, Ordering::Release);
     }
 }
 
@@ -37,14 +37,17 @@ impl<'table, G: Widths, M: Memory> SharedLivingTable<'table, G, M> {
         Self { table: LivingTable::new(slots, living), numbers }
     }
 
-    /// Counts the fingerprint of a slot with this content as no longer stored, if it is dead. Returns `true` if it is.
+    /// Calls `replace` if the fingerprint of a slot with this content is dead, then counts it as no longer stored. Returns `true` if
+    /// it is dead.
     ///
-    /// The slot is not read again: without its bucket's lock, another thread may have emptied it by now.
+    /// Not before: once the last dead one is counted, it is forgotten which numbers are of the dead, and one that is left would be
+    /// found. The slot is not read again: without its bucket's lock, another thread may have emptied it by now.
     #[inline(always)]
-    fn leave_dead(&self, content: u64) -> bool {
+    fn leave_dead(&self, content: u64, replace: impl FnOnce()) -> bool {
         let number = self.table.slots.value_of(content);
         let is_dead = content != 0 && self.table.living.is_dead(number);
         if is_dead {
+            replace();
             self.numbers.leave(number);
         }
         is_dead
@@ -60,11 +63,7 @@ impl<G: Widths> SharedLivingTable<'_, G, &[AtomicU64]> {
         if old == 0 {
             return slots.fill_with(place, content);
         }
-        let is_dead = self.leave_dead(old);
-        if is_dead {
-            slots.flip(place, old ^ content);
-        }
-        is_dead
+        self.leave_dead(old, || slots.flip(place, old ^ content))
     }
 
     /// The oldest living copy of a fingerprint in some buckets, of several the last, with its number.
@@ -108,9 +107,7 @@ impl<G: Widths> SharedLivingTable<'_, G, &[AtomicU64]> {
     pub(crate) fn sweep(&self, bucket: BucketIndex) {
         for slot in self.slots() {
             let old = self.table.slots.packed().content(bucket, slot);
-            if self.leave_dead(old) {
-                self.table.slots.packed().flip(Place { bucket, slot }, old);
-            }
+            self.leave_dead(old, || self.table.slots.packed().flip(Place { bucket, slot }, old));
         }
     }
 }
@@ -204,7 +201,8 @@ impl<G: Widths, M: MemoryMut> TableMut for SharedLivingTable<'_, G, M> {
 impl<G: Widths, M: MemoryMut> SharedLivingTable<'_, G, M> {
     /// Replaces all that a slot holds.
     fn overwrite(&mut self, place: Place, content: u64) {
-        self.leave_dead(self.table.slots.packed().content(place.bucket, place.slot));
+        let old = self.table.slots.packed().content(place.bucket, place.slot);
         self.table.slots.overwrite(place, content);
+        self.leave_dead(old, || ());
     }
 }

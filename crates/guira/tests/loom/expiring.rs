@@ -77,6 +77,32 @@ fn a_key_is_moved_by_one_thread_while_another_sweeps_the_table() {
 }
 
 #[test]
+fn a_key_that_has_died_is_not_found_while_another_takes_its_slot() {
+    let builder = table(2, 8);
+    let dying = key(&builder, [0, 1], |_| true);
+    let kept = key(&builder, [1, 0], |key| key.fingerprint != dying.fingerprint);
+    let new = key(&builder, [0, 1], |key| ![dying, kept].iter().any(|other| other.fingerprint == key.fingerprint));
+    let mut plain = expiring(2, 8);
+    plain.insert(&dying.digest).expect("it is empty");
+    assert!(plain.jump(1));
+    plain.insert(&kept.digest).expect("its bucket is empty");
+    assert!(plain.jump(2));
+    check(2, move || {
+        let filter = share_expiring(&plain);
+        let writer = {
+            let filter = Arc::clone(&filter);
+            // Before the key has died, there is no room.
+            thread::spawn(move || filter.insert(&new.digest).is_ok())
+        };
+        assert!(filter.jump(3));
+        assert!(!filter.contains(&dying.digest), "it was forgotten that it is dead");
+        let is_stored = writer.join().expect("it does not panic");
+        assert_eq!((filter.contains(&new.digest), filter.contains(&kept.digest)), (is_stored, true));
+        assert_eq!((filter.len(), filter.check_invariants()), (1 + usize::from(is_stored), Ok(())));
+    });
+}
+
+#[test]
 fn of_two_threads_that_insert_a_key_if_it_is_absent_while_a_generation_begins_one_stores_it() {
     let builder = table(4, 8);
     let new = key(&builder, [0, 1], |_| true);
