@@ -23,7 +23,7 @@ use alloc::boxed::Box;
 use std::sync::{PoisonError, TryLockError};
 
 use super::guards::{Guard, Guards};
-use super::stripes::{AllGuards, Stale, StripeGuard, StripeGuards, Stripes};
+use super::stripes::{AllGuards, Stale, StripeGuard, StripeGuards, Stripes, never_stale};
 use super::versions::{OptimisticRead, Versions};
 use crate::addressing::{BucketIndex, Fingerprint};
 use crate::cast::{low_32, to_usize};
@@ -222,7 +222,8 @@ impl SharedTimes {
 
     /// Changes the generations while nobody writes.
     fn change(&self, generations: &mut Generations, stripes: &Stripes, change: impl FnOnce(&mut Generations)) {
-        let Ok(all) = stripes.lock_all() else { unreachable!("the table is never replaced") };
+        let all = never_stale(stripes.lock_all());
+        let before = generations.current();
         self.count(generations, stripes);
         change(generations);
         let current = generations.current();
@@ -230,11 +231,13 @@ impl SharedTimes {
             let len_now = if number == current { 0 } else { generations.len_of(number) };
             len.store(len_now as u64, Ordering::Relaxed);
         }
-        all.count_none();
-        stripes.count_all(generations.len_of(current));
         self.ended[to_usize(u64::from(current))].store(generations.ended(current), Ordering::Relaxed);
         self.time.0.store(generations.time(), Ordering::Relaxed);
         self.publish(generations);
+        // Whoever sees that the stripes count none sees the word by which the others count them. No key has joined the new generation.
+        if current != before {
+            all.count_none();
+        }
     }
 
     /// Tells the generations what threads have counted. It is exact while nobody writes.

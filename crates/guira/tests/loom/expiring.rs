@@ -288,3 +288,31 @@ fn a_key_that_comes_while_time_moves_on_by_a_lifetime_lives_or_prevents_it() {
         assert_eq!((filter.time(), filter.check_invariants()), (if has_moved { 100 } else { 0 }, Ok(())));
     });
 }
+
+#[test]
+fn no_key_is_left_out_of_a_count_while_a_generation_begins_or_dies() {
+    let builder = table(4, 8);
+    let [dying, first, second] = [[0, 1], [2, 3], [3, 2]].map(|buckets| key(&builder, buckets, |_| true));
+    let plain = ExpiringCuckooFilter::builder().bucket_count(4).slots_per_bucket(1).fingerprint_bits(8);
+    let mut plain = plain.lifetime(30).resolution(10).build().expect("a few slots");
+    assert!(plain.jump(5));
+    plain.insert(&dying.digest).expect("it is empty");
+    assert!(plain.jump(31));
+    for key in [first, second] {
+        plain.insert(&key.digest).expect("its bucket is empty");
+    }
+    // One key dies at both times, and at the second a generation begins.
+    for now in [35, 41] {
+        let plain = plain.clone();
+        check(2, move || {
+            let filter = share_expiring(&plain);
+            let clock = {
+                let filter = Arc::clone(&filter);
+                thread::spawn(move || filter.jump(now))
+            };
+            assert!(filter.len() >= 2, "keys were left out until {now}");
+            assert!(clock.join().expect("it does not panic"));
+            assert_eq!((filter.len(), filter.check_invariants()), (2, Ok(())));
+        });
+    }
+}
