@@ -11,8 +11,8 @@ use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 
 use guira::raw::{Merging, Shrinking, Step};
 use guira::{
-    AnyFilter, ConcurrentCuckooFilter, CountingCuckooFilter, CuckooFilter, CuckooMap, CuckooSet, ExpiringCuckooFilter,
-    OutOfMemory,
+    AnyFilter, ConcurrentCuckooFilter, ConcurrentExpiringCuckooFilter, CountingCuckooFilter, CuckooFilter, CuckooMap,
+    CuckooSet, ExpiringCuckooFilter, OutOfMemory,
 };
 
 /// What the allocator does on this thread.
@@ -560,4 +560,18 @@ fn shared_filters_are_made_and_copied() {
     let key = (0_u64..).find(|key| shared.insert(key).is_ok() && shared.size_in_bytes() > size);
     assert!(key.is_some());
     refuse_each(|| (), |()| shared.snapshot(), |()| of_shared(&shared));
+}
+
+#[test]
+fn shared_filters_whose_keys_expire_are_made_and_copied() {
+    let builder = ExpiringCuckooFilter::builder().capacity(1000).false_positive_rate(0.001).lifetime(60);
+    let mut filter = builder.build().expect("memory");
+    filter.try_extend(0..500_u64).expect("there is room");
+    refuse_each(
+        || Some(filter.clone()),
+        |filter| ConcurrentExpiringCuckooFilter::try_from(filter.take().expect("one")),
+        none,
+    );
+    let shared = ConcurrentExpiringCuckooFilter::try_from(filter).expect("memory");
+    refuse_each(|| (), |()| shared.snapshot(), |()| (shared.len(), file(shared.to_bytes())));
 }

@@ -493,11 +493,12 @@ impl ConcurrentExpiringCuckooFilter {
         let out_of_memory = |_| OutOfMemory::new(parameters.table_size());
         let copying = Copying::of(words).map_err(out_of_memory)?;
         let generations = {
-            let mut generations = self.times.lock();
+            let present = self.times.lock();
+            let mut generations = present.try_clone()?;
             let mut all = never_stale(guards.lock_all());
             all.begin_copies(&Copies::of_table(&copying));
             self.times.count(&mut generations, &guards.stripes);
-            generations.clone()
+            generations
         };
         copying.finish(words);
         guards.stripes.end_copies();
@@ -628,7 +629,8 @@ impl TryFrom<ExpiringCuckooFilter> for ConcurrentExpiringCuckooFilter {
             Versions::new().and_then(|versions| Guards::new(&parameters, len, versions)).map_err(out_of_memory)?;
         let table = SharedTable::of_parts(parameters, hasher, words, guards);
         let snapshots = Snapshots::new().map_err(out_of_memory)?;
-        Ok(Self { table, times: SharedTimes::new(generations), growth, kept, snapshots })
+        let times = SharedTimes::new(generations).map_err(out_of_memory)?;
+        Ok(Self { table, times, growth, kept, snapshots })
     }
 }
 

@@ -30,7 +30,7 @@ use crate::cast::{low_32, to_usize};
 use crate::expiring::{Generations, SWEPT_BY_ADVANCE};
 use crate::filter::Living;
 use crate::sync::{AtomicU64, Count, Mutex, MutexGuard, Ordering, fence};
-use crate::table::SharedNumbers;
+use crate::table::{OutOfMemory, SharedNumbers, try_collect};
 
 /// The generations of a filter that threads share.
 pub(super) struct SharedTimes {
@@ -86,24 +86,26 @@ impl Seen {
 }
 
 impl SharedTimes {
-    pub(super) fn new(generations: Generations) -> Self {
+    pub(super) fn new(generations: Generations) -> Result<Self, OutOfMemory> {
         let (greatest, current) = (generations.numbers() - 1, generations.current());
         let len = |number| if number == current { 0 } else { generations.len_of(number) as u64 };
-        Self {
+        let ended = (0..generations.numbers()).map(|number| Count::new(generations.ended(number)));
+        let lens = (0..generations.numbers()).map(|number| AtomicU64::new(len(number)));
+        Ok(Self {
             read: ReadByAll {
                 living: AtomicU64::new(Seen::of(&generations, 0).0),
                 replacing: AtomicU64::new(0),
                 replaced: AtomicU64::new(0),
             },
             time: Time(AtomicU64::new(generations.time())),
-            ended: (0..=greatest).map(|number| Count::new(generations.ended(number))).collect(),
-            lens: (0..=greatest).map(|number| AtomicU64::new(len(number))).collect(),
+            ended: try_collect(ended)?.into_boxed_slice(),
+            lens: try_collect(lens)?.into_boxed_slice(),
             owed: Count::new(0),
             greatest,
             lifetime: generations.lifetime(),
             resolution: generations.resolution(),
             generations: Mutex::new(generations),
-        }
+        })
     }
 
     pub(super) const fn lifetime(&self) -> u64 {
