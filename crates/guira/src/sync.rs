@@ -63,14 +63,6 @@ impl AtomicU64 {
 /// A number that threads only count with, or that locks order: models need not run every order of its changes.
 pub(crate) type Count = core::sync::atomic::AtomicU64;
 
-/// Returns what is shared, if nobody else holds it.
-pub(crate) fn into_inner<T>(shared: Arc<T>) -> Option<T> {
-    #[cfg(not(loom))]
-    return Arc::into_inner(shared);
-    #[cfg(loom)]
-    Arc::try_unwrap(shared).ok()
-}
-
 /// A value that is replaced while others use it; the old one is dropped when the last of them is done with it. A load
 /// that happens after a replacement gets the new one.
 #[cfg(not(loom))]
@@ -92,7 +84,7 @@ impl<T> Replaceable<T> {
     }
 
     pub(crate) fn into_current(self) -> T {
-        into_inner(self.0.into_inner()).expect("whoever has it all has lent it to nobody")
+        Arc::try_unwrap(self.0.into_inner()).ok().expect("whoever has it all has lent it to nobody")
     }
 }
 
@@ -116,7 +108,7 @@ impl<T> Replaceable<T> {
 
     pub(crate) fn into_current(self) -> T {
         let current = self.0.into_inner().expect("nobody panics with it");
-        into_inner(current).expect("whoever has it all has lent it to nobody")
+        Arc::try_unwrap(current).ok().expect("whoever has it all has lent it to nobody")
     }
 }
 

@@ -111,18 +111,6 @@ pub(super) enum Tables {
     Growing(Growing),
 }
 
-impl Tables {
-    /// Calls `use_table` with the table whose parameters the filter has. During a doubling that is the new table, which
-    /// does not hold everything yet.
-    #[inline(always)]
-    fn with_latest<R>(&self, use_table: impl FnOnce(&SharedTable) -> R) -> R {
-        match self {
-            Self::Fixed(table) => use_table(table),
-            Self::Growing(growing) => use_table(growing.current.load().latest()),
-        }
-    }
-}
-
 /// The layout is packed unless another was given, which is refused with [`BuildError::ConcurrentLayout`].
 impl Built for ConcurrentCuckooFilter {
     fn chosen(given: &Chosen) -> Result<Chosen, BuildError> {
@@ -365,7 +353,10 @@ impl ConcurrentCuckooFilter {
     pub(super) fn snapshot_while(&self, meanwhile: impl Fn()) -> Result<CuckooFilter, OutOfMemory> {
         let _turn = self.snapshots.wait();
         let copy = match &self.table {
-            Tables::Fixed(table) => never_stale(Refusal::unless_stale(table.snapshot(meanwhile))),
+            Tables::Fixed(table) => {
+                let copy = table.snapshot(meanwhile, || table.guards.stripes.end_copies());
+                never_stale(Refusal::unless_stale(copy))
+            }
             Tables::Growing(growing) => growing.snapshot(meanwhile),
         };
         let copy = copy.map_err(|_| OutOfMemory::new(self.parameters().table_size()))?;
@@ -392,7 +383,7 @@ impl ConcurrentCuckooFilter {
     pub fn into_filter(self) -> CuckooFilter {
         let filter = match self.table {
             Tables::Fixed(table) => table.into_filter(),
-            Tables::Growing(growing) => growing.into_filter(),
+            Tables::Growing(Growing { current, growth }) => current.into_current().into_filter(growth),
         };
         filter.with_kept(self.kept)
     }
@@ -457,7 +448,10 @@ impl ConcurrentCuckooFilter {
     /// ```
     #[must_use]
     pub fn parameters(&self) -> Parameters {
-        self.table.with_latest(|table| table.parameters)
+        match &self.table {
+            Tables::Fixed(table) => table.parameters,
+            Tables::Growing(growing) => growing.current.load().latest().parameters,
+        }
     }
 
     /// Checks what must hold of every filter; meant for tests.

@@ -111,7 +111,7 @@ impl<'table, A: Addressing, G: Widths> CuckooTable<A, SharedLivingTable<'table, 
                 let oldest = if repeated == Repeated::Stored { None } else { self.oldest(fingerprint, primary) };
                 let Some((place, number)) = oldest else { return false };
                 if repeated == Repeated::Renewed && number == guards.times.living(guards.seen).current {
-                    guards.join_again();
+                    guards.times.join(guards.seen);
                 } else if repeated == Repeated::Renewed {
                     let renew = || self.slots.renew(place, |leaving| guards.versions().bump(leaving));
                     if self.slots.number_straddles(place) {

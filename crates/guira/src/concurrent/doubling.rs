@@ -26,7 +26,7 @@ use crate::cuckoo::{BLOCK, Located, NoRoom, Splitting, with_splitting};
 use crate::digest::Digest;
 use crate::error::InsertError;
 use crate::filter::{CuckooFilter, Growth};
-use crate::sync::{Arc, Count, Mutex, Ordering, into_inner};
+use crate::sync::{Arc, Count, Mutex, Ordering};
 use crate::table::{Copies, Counted, Words, ask_for};
 
 /// The doubling of a table, from the moment at which it began.
@@ -107,7 +107,8 @@ impl Doubling {
     /// The filter, given the old table.
     pub(super) fn into_filter(self, old: SharedTable, waiting: u64, growth: Growth) -> CuckooFilter {
         let Self { splitting, next, stripes, .. } = self;
-        let mut next = into_inner(next).expect("nobody else has the filter").table.into_filter();
+        let next = Arc::try_unwrap(next).ok().expect("nobody else has the filter");
+        let mut next = next.table.into_filter();
         next.add_to_len(stripes.stored());
         let next = next.with_growth(Some(growth));
         CuckooFilter::while_doubling(next, splitting.when(waiting), old.words.into_storage(), old.parameters)
@@ -127,7 +128,7 @@ impl Underway<'_> {
         let guards = SplittingGuards {
             stripes: &self.doubling.stripes,
             versions: &self.old.table.guards.versions,
-            waiting: self.old.count_of_waiting(),
+            waiting: &self.old.waiting,
             seen: waiting,
         };
         (self.doubling.tables(&self.old.table, waiting), guards)

@@ -26,8 +26,9 @@ use crate::table::{PackedTable, Table, Widths};
 pub(super) struct Generation {
     pub(super) table: SharedTable,
     /// How many buckets the doubling has not split yet, or [`ALL`](Self::ALL) if none has begun.
-    waiting: AtomicU64,
-    doubling: OnceLock<Doubling>,
+    pub(super) waiting: AtomicU64,
+    /// The doubling, if one has ever begun, even if it is over.
+    pub(super) doubling: OnceLock<Doubling>,
     /// The number of fingerprints at which the table counts as full, even if more would fit.
     limit: usize,
     /// One insertion in 2^n compares with the limit; this is n, as [`comparison_exponent`] returned it last.
@@ -137,11 +138,6 @@ impl Generation {
         if self.is_settled() { None } else { self.doubling.get() }
     }
 
-    /// The doubling, if one has ever begun, even if it is over.
-    pub(super) fn begun_doubling(&self) -> Option<&Doubling> {
-        self.doubling.get()
-    }
-
     /// Whether no doubling has begun.
     #[inline]
     pub(super) fn is_settled(&self) -> bool {
@@ -154,10 +150,6 @@ impl Generation {
     #[inline]
     pub(super) fn waiting(&self) -> u64 {
         self.waiting.load(Ordering::Acquire)
-    }
-
-    pub(super) const fn count_of_waiting(&self) -> &AtomicU64 {
-        &self.waiting
     }
 
     /// Release: see [`waiting`](Self::waiting).

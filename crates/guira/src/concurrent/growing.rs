@@ -177,11 +177,6 @@ impl Growing {
         all.retire();
         Ok(())
     }
-
-    /// The filter, which nobody else has.
-    pub(super) fn into_filter(self) -> CuckooFilter {
-        self.current.into_current().into_filter(self.growth)
-    }
 }
 
 const fn no_memory(parameters: &Parameters) -> InsertError {

@@ -33,7 +33,6 @@ pub(super) trait Guard {
 }
 
 /// The guards of a table that is not being doubled.
-#[derive(Debug)]
 pub(super) struct Guards {
     pub(super) stripes: Stripes,
     pub(super) versions: Versions,

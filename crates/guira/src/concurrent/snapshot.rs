@@ -20,7 +20,6 @@ use crate::table::{Copies, Copying, OutOfMemory, try_box};
 /// Snapshots of a filter are made one after the other.
 ///
 /// In a box, so that the compiler knows that what a filter is made of stays the same.
-#[derive(Debug)]
 pub(super) struct Snapshots(Box<Mutex<()>>);
 
 impl Snapshots {
@@ -35,13 +34,8 @@ impl Snapshots {
 }
 
 impl SharedTable {
-    /// A copy of one moment. `meanwhile` is called when that is past.
-    pub(super) fn snapshot(&self, meanwhile: impl FnOnce()) -> Result<CuckooFilter, Refusal<OutOfMemory>> {
-        self.snapshot_until(meanwhile, || self.guards.stripes.end_copies())
-    }
-
-    /// A copy of one moment; `end` takes away the notes.
-    fn snapshot_until(
+    /// A copy of one moment. `meanwhile` is called when that is past; `end` takes away the notes.
+    pub(super) fn snapshot(
         &self,
         meanwhile: impl FnOnce(),
         end: impl FnOnce(),
@@ -66,7 +60,7 @@ impl Growing {
         self.change(|generation| {
             Refusal::unless_stale(match self.underway(generation) {
                 None => {
-                    let copy = generation.table.snapshot_until(&meanwhile, || generation.end_copies());
+                    let copy = generation.table.snapshot(&meanwhile, || generation.end_copies());
                     copy.map(|copy| copy.with_growth(Some(self.growth)))
                 }
                 Some(underway) => underway.snapshot(&meanwhile),
@@ -80,7 +74,7 @@ impl Generation {
     fn end_copies(&self) {
         self.table.guards.stripes.end_copies();
         // A doubling that begins after that finds no note to hand on.
-        if let Some(doubling) = self.begun_doubling() {
+        if let Some(doubling) = self.doubling.get() {
             doubling.stripes.end_copies();
             doubling.next.end_copies();
         }

@@ -1,7 +1,5 @@
 //! The locks of the buckets, and how much is stored.
 
-use core::fmt;
-
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 use std::sync::PoisonError;
@@ -310,16 +308,6 @@ impl AllGuards<'_> {
         for mut guard in self.0 {
             *guard.state = State::Stale;
         }
-    }
-}
-
-impl fmt::Debug for Stripes {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter
-            .debug_struct("Stripes")
-            .field("count", &self.of_buckets.len())
-            .field("stored", &self.stored())
-            .finish()
     }
 }
 

@@ -261,11 +261,11 @@ impl SharedTimes {
         }
     }
 
-    /// Takes note of a key that joins the current generation, under a lock.
+    /// Takes note of a key that joins the current generation, or comes again while it is of that, under a lock.
     ///
     /// Relaxed: the locks order this and the end of the generation.
     #[inline]
-    fn join(&self, seen: Seen) {
+    pub(super) fn join(&self, seen: Seen) {
         let (ended, time) = (&self.ended[to_usize(u64::from(self.living(seen).current))], self.time());
         if ended.load(Ordering::Relaxed) < time {
             ended.fetch_max(time, Ordering::Relaxed);
@@ -338,11 +338,6 @@ impl TimedGuards<'_> {
     pub(super) fn join(&self, held: &StripeGuard<'_>) {
         self.times.join(self.seen);
         held.count_stored();
-    }
-
-    /// Takes note that the fingerprint of a key that comes again is of the current generation already.
-    pub(super) fn join_again(&self) {
-        self.times.join(self.seen);
     }
 
     /// Counts a living fingerprint that has left its generation, under a lock.

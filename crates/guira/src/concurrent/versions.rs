@@ -42,7 +42,7 @@ const CLASSES: usize = if cfg!(loom) { 2 } else { 1 << Parameters::CORE_BITS };
 ///
 /// Tables that come from one another by doublings have the same ones, since a reader may be in one while writers are in the
 /// next.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub(super) struct Versions(Arc<[AtomicU64; CLASSES]>);
 
 impl Versions {

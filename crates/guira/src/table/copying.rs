@@ -10,7 +10,7 @@ use std::sync::PoisonError;
 use super::fallible::{Counted, ask_for, try_collect};
 use super::{OutOfMemory, Storage, Words};
 use crate::cast::to_usize;
-use crate::sync::{Arc, AtomicU64, Mutex, Ordering, into_inner};
+use crate::sync::{Arc, AtomicU64, Mutex, Ordering};
 
 /// The words of a segment: 8 KiB, which take a microsecond or two.
 const SEGMENT_WORDS: usize = if cfg!(loom) { 1 } else { 1 << 10 };
@@ -105,6 +105,6 @@ impl Copying {
 
     /// The copy, once it is made and nobody else has it any more. A large one is not copied again.
     pub(crate) fn into_storage(copying: Arc<Self>) -> Result<Storage, OutOfMemory> {
-        into_inner(copying).expect("whoever writes was told that the copy is made").copy.try_into_storage()
+        Arc::try_unwrap(copying).ok().expect("whoever writes was told that the copy is made").copy.try_into_storage()
     }
 }
