@@ -21,7 +21,7 @@ pub(crate) fn look_up_each(
     mut answer: impl FnMut(&Block, &Located, &mut [bool]),
 ) {
     let (count, mut unused) = (answers.len(), [false; BLOCK]);
-    let all: Result<(), Infallible> = each_block(
+    let Ok::<(), Infallible>(()) = each_block(
         answers,
         count,
         digest,
@@ -31,9 +31,6 @@ pub(crate) fn look_up_each(
             Ok(())
         },
     );
-    match all {
-        Ok(()) => {}
-    }
 }
 
 /// Works on many keys block by block, with prefetching: as [`look_up_each`] does, but `work` is told which keys a block has, and may

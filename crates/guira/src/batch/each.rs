@@ -177,15 +177,11 @@ impl CuckooFilter {
         let (scheme, bytes, len) = self.scheme_bytes_and_len();
         let mut tally = Tally::of(len);
         let prefetch = scheme.prefetch_block(bytes.len());
-        let all: Result<(), Infallible> =
-            change_each(bytes, removed.len(), digest, prefetch, |bytes, number, digest| {
-                removed[number] = scheme.remove(bytes, digest);
-                tally.added -= isize::from(removed[number]);
-                Ok(())
-            });
-        match all {
-            Ok(()) => {}
-        }
+        let Ok::<(), Infallible>(()) = change_each(bytes, removed.len(), digest, prefetch, |bytes, number, digest| {
+            removed[number] = scheme.remove(bytes, digest);
+            tally.added -= isize::from(removed[number]);
+            Ok(())
+        });
     }
 }
 

@@ -220,12 +220,6 @@ impl Generation {
         self.stripes().surely_stored()
     }
 
-    /// Stores keys in order up to the first for which the table may be too small. Returns how many were stored.
-    #[inline]
-    pub(super) fn store_run(&self, count: usize, digest: impl Fn(usize) -> Digest) -> usize {
-        self.table.store_run(count, digest, |digest| self.insert(digest, Repeated::Stored)).0
-    }
-
     #[inline]
     pub(super) fn insert(&self, digest: Digest, repeated: Repeated) -> Result<bool, Refusal> {
         if self.is_at_limit(digest, || self.table.len()) {
