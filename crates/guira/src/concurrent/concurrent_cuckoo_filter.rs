@@ -475,11 +475,15 @@ impl TryFrom<CuckooFilter> for ConcurrentCuckooFilter {
     ///
     /// [`BuildError::ConcurrentLayout`] where the table is not packed; [`BuildError::OutOfMemory`].
     fn try_from(filter: CuckooFilter) -> Result<Self, BuildError> {
+        let layout = filter.parameters().layout();
+        if layout != Layout::Packed {
+            return Err(BuildError::ConcurrentLayout { layout });
+        }
         let (growth, hasher, kept) = (filter.growth().copied(), *filter.hasher(), filter.kept().cloned());
-        let out_of_memory = BuildError::OutOfMemory { bytes: filter.parameters().table_size() };
+        let out_of_memory = OutOfMemory::new(filter.parameters().table_size());
         let snapshots = Snapshots::new().map_err(|_| out_of_memory)?;
         let table = match growth {
-            None => Tables::Fixed(SharedTable::new(filter)?),
+            None => Tables::Fixed(SharedTable::new(filter.len(), filter)?),
             Some(growth) => Tables::Growing(Growing::new(filter, growth)?),
         };
         Ok(Self { table, hasher, kept, snapshots })

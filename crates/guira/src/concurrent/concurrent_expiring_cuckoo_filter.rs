@@ -3,14 +3,13 @@ use core::fmt;
 
 use arrayvec::ArrayVec;
 
-use super::guards::{Guard as _, Guards};
+use super::guards::Guard as _;
 use super::lookup::MAX_LOOKS;
 use super::shared_table::SharedTable;
 use super::snapshot::Snapshots;
 use super::stripes::{Stale, never_stale};
 use super::times::{SharedTimes, TimedGuards};
 use super::update::Refusal;
-use super::versions::Versions;
 use crate::addressing::{Addressing, BucketIndex, Candidate, Fingerprint, MOST_CANDIDATES};
 use crate::cast::{Whole, to_usize};
 use crate::cuckoo::{BLOCK, CuckooTable, with_table};
@@ -19,7 +18,7 @@ use crate::error::{AdvanceError, BuildError, InsertError, OutOfMemory};
 use crate::expiring::{Expires, ExpiringCuckooFilter, Generations, SWEPT_BY_ADVANCE, SWEPT_BY_INSERTION};
 use crate::filter::{Built, Chosen, CuckooFilter, Growth, Kept, ValuedFilter, many, methods};
 use crate::sync::AtomicU64;
-use crate::table::{Copies, Copying, Place, SharedLivingTable, TableMut as _, ValuedTable, Widths, Words};
+use crate::table::{Copies, Copying, Place, SharedLivingTable, TableMut as _, ValuedTable, Widths};
 
 /// An [`ExpiringCuckooFilter`] for several threads: every operation takes it by shared reference.
 ///
@@ -619,15 +618,10 @@ impl TryFrom<ExpiringCuckooFilter> for ConcurrentExpiringCuckooFilter {
     /// [`BuildError::OutOfMemory`].
     fn try_from(filter: ExpiringCuckooFilter) -> Result<Self, BuildError> {
         let (filter, generations) = filter.into_parts();
-        let (parameters, hasher) = (*filter.parameters(), *filter.hasher());
         let (growth, kept) = (filter.growth().copied(), filter.kept().cloned());
-        let out_of_memory = |_| BuildError::OutOfMemory { bytes: parameters.table_size() };
-        let words = Words::from_storage(filter.into_storage()).map_err(out_of_memory)?;
         // The stripes count the fingerprints of the current generation.
-        let len = generations.len_of(generations.current());
-        let guards =
-            Versions::new().and_then(|versions| Guards::new(&parameters, len, versions)).map_err(out_of_memory)?;
-        let table = SharedTable::of_parts(parameters, hasher, words, guards);
+        let table = SharedTable::new(generations.len_of(generations.current()), filter)?;
+        let out_of_memory = |_| OutOfMemory::new(table.parameters.table_size());
         let snapshots = Snapshots::new().map_err(out_of_memory)?;
         let times = SharedTimes::new(generations).map_err(out_of_memory)?;
         Ok(Self { table, times, growth, kept, snapshots })

@@ -334,7 +334,7 @@ mod tests {
         let growth = *filter.growth().expect("it grows");
         for seed in 0..20 {
             let hasher = crate::digest::KeyHasher::xxh3(seed);
-            let table = SharedTable::new(filter.try_clone().expect("small")).expect("small");
+            let table = SharedTable::new(0, filter.try_clone().expect("small")).expect("small");
             let generation = Generation { limit: 1_000_000, ..Generation::new(table, &growth) };
             let mut sums = 0;
             let refused = (0_u64..).find(|&stored| {
@@ -353,7 +353,7 @@ mod tests {
         let builder = CuckooFilter::builder().capacity(1000).max_capacity(10_000_000);
         let filter = builder.false_positive_rate(0.001).build().expect("small");
         let growth = *filter.growth().expect("it grows");
-        let generation = Generation::new(SharedTable::new(filter).expect("small"), &growth);
+        let generation = Generation::new(SharedTable::new(0, filter).expect("small"), &growth);
         let generation = Generation { limit: 1_000_000, ..generation };
         // This digest always compares.
         let is_at_limit = |stored: &dyn Fn() -> usize| generation.is_at_limit(Digest::new(0), stored);

@@ -10,9 +10,8 @@ use super::update::{Refusal, Repeated};
 use crate::cast::to_usize;
 use crate::cuckoo::{NoRoom, Splitting};
 use crate::digest::Digest;
-use crate::error::{BuildError, InsertError};
+use crate::error::{self, InsertError};
 use crate::filter::{CuckooFilter, Growth};
-use crate::parameters::Parameters;
 use crate::sync::{Arc, Replaceable};
 use crate::table::{Counted, OutOfMemory, ask_for, try_box};
 
@@ -23,14 +22,12 @@ pub(super) struct Growing {
 }
 
 impl Growing {
-    pub(super) fn new(filter: CuckooFilter, growth: Growth) -> Result<Self, BuildError> {
-        let out_of_memory = BuildError::OutOfMemory { bytes: filter.parameters().table_size() };
-        let generation = Generation::new(SharedTable::new(filter)?, &growth);
+    pub(super) fn new(filter: CuckooFilter, growth: Growth) -> Result<Self, error::OutOfMemory> {
+        let out_of_memory = error::OutOfMemory::new(filter.parameters().table_size());
+        let generation = Generation::new(SharedTable::new(filter.len(), filter)?, &growth);
         let asked = ask_for::<Counted<Generation>>();
-        match asked.and_then(|()| try_box(Replaceable::new(generation))) {
-            Ok(current) => Ok(Self { current, growth }),
-            Err(OutOfMemory) => Err(out_of_memory),
-        }
+        let current = asked.and_then(|()| try_box(Replaceable::new(generation)));
+        Ok(Self { current: current.map_err(|OutOfMemory| out_of_memory)?, growth })
     }
 
     /// The doubling of a generation, once it has begun.
@@ -164,23 +161,18 @@ impl Growing {
 
     /// A copy of the filter, while nobody writes.
     fn copy(&self, table: &SharedTable, all: &AllGuards<'_>) -> Result<CuckooFilter, InsertError> {
-        let copy = table.copy(all).map_err(|_| no_memory(&table.parameters))?;
-        Ok(copy.with_growth(Some(self.growth)))
+        Ok(table.copy(all)?.with_growth(Some(self.growth)))
     }
 
     /// Replaces the table, all of whose locks are held, by `next`.
     fn replace(&self, next: CuckooFilter, all: AllGuards<'_>) -> Result<(), InsertError> {
-        let parameters = *next.parameters();
-        let table = SharedTable::new(next).map_err(|_| no_memory(&parameters))?;
-        ask_for::<Counted<Generation>>().map_err(|OutOfMemory| no_memory(&parameters))?;
+        let out_of_memory = error::OutOfMemory::new(next.parameters().table_size());
+        let table = SharedTable::new(next.len(), next)?;
+        ask_for::<Counted<Generation>>().map_err(|OutOfMemory| out_of_memory)?;
         self.current.replace(Arc::new(Generation::new(table, &self.growth)));
         all.retire();
         Ok(())
     }
-}
-
-const fn no_memory(parameters: &Parameters) -> InsertError {
-    InsertError::OutOfMemory { bytes: parameters.table_size() }
 }
 
 #[cfg(all(test, not(loom)))]

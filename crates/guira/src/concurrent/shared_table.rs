@@ -4,10 +4,10 @@ use super::versions::Versions;
 use crate::addressing::{Addressing as _, Fingerprint};
 use crate::cuckoo::{Crowd, NoRoom, Scheme, with_table};
 use crate::digest::{Digest, KeyHasher};
-use crate::error::{BuildError, InsertError};
+use crate::error::{self, InsertError};
 use crate::filter::CuckooFilter;
-use crate::parameters::{Layout, Parameters};
-use crate::table::Words;
+use crate::parameters::Parameters;
+use crate::table::{OutOfMemory, Words};
 
 /// A table that threads share. If the filter grows, it is replaced by a larger one, and writers that come too late find
 /// it stale.
@@ -20,31 +20,29 @@ pub(super) struct SharedTable {
 }
 
 impl SharedTable {
-    /// The bits of a filter, shared. Large tables are not copied.
-    pub(super) fn new(mut filter: CuckooFilter) -> Result<Self, BuildError> {
+    /// The bits of a filter in the packed layout, shared; so many of its fingerprints are counted. Large tables are not copied.
+    pub(super) fn new(len: usize, mut filter: CuckooFilter) -> Result<Self, error::OutOfMemory> {
         filter.settle();
-        let (parameters, hasher, len) = (*filter.parameters(), *filter.hasher(), filter.len());
-        let layout = parameters.layout();
-        if layout != Layout::Packed {
-            return Err(BuildError::ConcurrentLayout { layout });
-        }
-        let no_memory = |_| out_of_memory(&parameters);
-        let words = Words::from_storage(filter.into_storage()).map_err(no_memory)?;
-        let guards = Versions::new().and_then(|versions| Guards::new(&parameters, len, versions)).map_err(no_memory)?;
-        Ok(Self::of_parts(parameters, hasher, words, guards))
+        let (parameters, hasher) = (*filter.parameters(), *filter.hasher());
+        let words = Words::from_storage(filter.into_storage());
+        let table = words.and_then(|words| Self::of_words(len, parameters, hasher, words, Versions::new()?));
+        table.map_err(|OutOfMemory| error::OutOfMemory::new(parameters.table_size()))
     }
 
     /// An empty table that is to replace the one with these versions.
-    pub(super) fn empty(parameters: Parameters, hasher: KeyHasher, versions: Versions) -> Result<Self, BuildError> {
-        let no_memory = |_| out_of_memory(&parameters);
-        let words = Words::zeroed(parameters.table_bits()).map_err(no_memory)?;
-        let guards = Guards::new(&parameters, 0, versions).map_err(no_memory)?;
-        Ok(Self::of_parts(parameters, hasher, words, guards))
+    pub(super) fn empty(parameters: Parameters, hasher: KeyHasher, versions: Versions) -> Result<Self, OutOfMemory> {
+        Self::of_words(0, parameters, hasher, Words::zeroed(parameters.table_bits())?, versions)
     }
 
-    pub(super) fn of_parts(parameters: Parameters, hasher: KeyHasher, words: Words, guards: Guards) -> Self {
-        let scheme = Scheme::new(&parameters, hasher.seed());
-        Self { parameters, hasher, scheme, words, guards }
+    fn of_words(
+        len: usize,
+        parameters: Parameters,
+        hasher: KeyHasher,
+        words: Words,
+        versions: Versions,
+    ) -> Result<Self, OutOfMemory> {
+        let guards = Guards::new(&parameters, len, versions)?;
+        Ok(Self { parameters, hasher, scheme: Scheme::new(&parameters, hasher.seed()), words, guards })
     }
 
     pub(super) fn size_in_bytes(&self) -> usize {
@@ -79,8 +77,9 @@ impl SharedTable {
     }
 
     /// A copy of a table that nobody writes.
-    pub(super) fn copy(&self, _all: &AllGuards<'_>) -> Result<CuckooFilter, BuildError> {
-        let storage = self.words.to_storage().map_err(|_| out_of_memory(&self.parameters))?;
+    pub(super) fn copy(&self, _all: &AllGuards<'_>) -> Result<CuckooFilter, error::OutOfMemory> {
+        let out_of_memory = |OutOfMemory| error::OutOfMemory::new(self.parameters.table_size());
+        let storage = self.words.to_storage().map_err(out_of_memory)?;
         Ok(CuckooFilter::from_parts(self.parameters, self.hasher, storage, self.len()))
     }
 
@@ -97,8 +96,4 @@ impl SharedTable {
     pub(super) fn insert_error(&self, reason: NoRoom) -> InsertError {
         reason.as_error(self.len(), &self.parameters)
     }
-}
-
-pub(super) const fn out_of_memory(parameters: &Parameters) -> BuildError {
-    BuildError::OutOfMemory { bytes: parameters.table_size() }
 }

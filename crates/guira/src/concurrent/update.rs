@@ -423,7 +423,7 @@ mod tests {
             let builder = CuckooFilter::builder().addressing(addressing).bucket_count(1 << 10).slots_per_bucket(4);
             let filter = builder.fingerprint_bits(16).build().expect("small");
             let hasher = *filter.hasher();
-            let shared = SharedTable::new(filter).expect("small");
+            let shared = SharedTable::new(0, filter).expect("small");
             let SharedTable { scheme, words, guards, parameters, .. } = &shared;
             let digests = (0..parameters.slot_count() * 95 / 100).map(|key: u64| hasher.digest(&key));
             let mut moved = 0;
