@@ -1,17 +1,15 @@
 use alloc::sync::Arc;
 use core::fmt;
 
-use arrayvec::ArrayVec;
-
 use super::guards::Guard as _;
-use super::lookup::MAX_LOOKS;
+use super::lookup::{MAX_LOOKS, count_at_rest};
 use super::shared_table::SharedTable;
 use super::snapshot::Snapshots;
 use super::stripes::{Stale, never_stale};
 use super::times::{SharedTimes, TimedGuards};
 use super::update::Refusal;
-use crate::addressing::{Addressing, BucketIndex, Candidate, Fingerprint, MOST_CANDIDATES};
-use crate::cast::{Whole, to_usize};
+use crate::addressing::{Addressing, BucketIndex, Candidate, Fingerprint};
+use crate::cast::Whole;
 use crate::cuckoo::{BLOCK, CuckooTable, with_table};
 use crate::digest::{Digest, Key};
 use crate::error::{AdvanceError, BuildError, InsertError, OutOfMemory};
@@ -423,22 +421,15 @@ impl ConcurrentExpiringCuckooFilter {
     #[must_use]
     pub fn count<K: Key + ?Sized>(&self, key: &K) -> usize {
         let digest = self.hasher().digest(key);
-        let copies = with_table!(self.table.scheme, valued(&*self.table.words), table => {
+        with_table!(self.table.scheme, valued(&*self.table.words), table => {
             let (fingerprint, primary) = table.addressing.locate(digest);
-            let count = |seen| table.living(self.times.living(seen)).copies(fingerprint, primary);
-            let looked = (0..MAX_LOOKS).find_map(|_| {
+            let look = || {
                 let watch = self.times.watch(&self.table.guards.versions, fingerprint);
-                let copies = count(watch.seen);
-                watch.is_undisturbed().then_some(copies)
-            });
-            looked.unwrap_or_else(|| {
-                let buckets = table.addressing.distinct_buckets(primary, fingerprint);
-                let buckets: ArrayVec<BucketIndex, MOST_CANDIDATES> = buckets.collect();
-                let _held = never_stale(self.table.guards.lock_each(&buckets));
-                count(self.times.seen())
-            })
-        });
-        to_usize(u64::from(copies))
+                let copies = table.living(self.times.living(watch.seen)).copies(fingerprint, primary);
+                (copies, watch.is_undisturbed())
+            };
+            never_stale(count_at_rest(look, &self.table.guards.stripes))
+        })
     }
 
     /// Removes a copy of a key, the oldest one. Returns `true` if there was a living one.

@@ -1,12 +1,12 @@
 use std::sync::OnceLock;
 
 use super::doubling::Doubling;
-use super::lookup::{MAX_LOOKS, look};
+use super::lookup::{MAX_LOOKS, count_at_rest, look};
 use super::shared_table::SharedTable;
 use super::stripes::{Stale, Stripes};
 use super::update::{Refusal, Repeated};
 use crate::addressing::Addressing;
-use crate::cast::{Whole, to_usize};
+use crate::cast::Whole;
 use crate::cuckoo::{CuckooTable, ForDoubling, NoRoom, Pair, PairOf, for_doubling, with_table};
 use crate::digest::Digest;
 use crate::filter::{CuckooFilter, Growth};
@@ -275,30 +275,23 @@ impl Generation {
     }
 
     /// How many copies of a key are stored, at one look, in the tables that now hold what was stored here.
-    pub(super) fn count_now(&self, digest: Digest) -> usize {
-        let copies = match self.present() {
+    fn count_now(&self, digest: Digest) -> u32 {
+        match self.present() {
             Present::Settled(SharedTable { scheme, words, .. }) => {
                 with_table!(scheme, shared(&**words), table => table.count(digest))
             }
             Present::Splitting(old, waiting, doubling) => doubling.tables(old, waiting).count(digest),
-        };
-        to_usize(u64::from(copies))
+        }
     }
 
-    /// How many copies of a key are stored. If all looks are disturbed, writers are locked out for the last one.
+    /// How many copies of a key are stored.
     pub(super) fn count(&self, digest: Digest) -> Result<usize, Stale> {
-        let versions = &self.table.guards.versions;
         let fingerprint = self.table.fingerprint(digest);
-        let looked = (0..MAX_LOOKS).find_map(|_| {
-            let watch = versions.watch(fingerprint);
-            let copies = self.count_now(digest);
-            watch.is_unchanged().then_some(copies)
-        });
-        if let Some(copies) = looked {
-            return Ok(copies);
-        }
-        let _all = self.stripes().lock_all()?;
-        Ok(self.count_now(digest))
+        let look = || {
+            let watch = self.table.guards.versions.watch(fingerprint);
+            (self.count_now(digest), watch.is_unchanged())
+        };
+        count_at_rest(look, self.stripes())
     }
 
     /// The tables that now hold what was stored here.
@@ -324,6 +317,7 @@ enum Present<'table> {
 #[cfg(all(test, not(loom)))]
 mod tests {
     use super::*;
+    use crate::cast::to_usize;
 
     /// One sum for each thousand keys while the limit is far, then up to 64 for each halving of what is left, and one for each of the
     /// last 128 keys: some 1,700.

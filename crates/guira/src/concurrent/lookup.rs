@@ -1,12 +1,10 @@
 //! Algorithm 2 while others write.
 
-use arrayvec::ArrayVec;
-
 use super::guards::Guards;
 use super::shared_table::SharedTable;
-use super::stripes::Stale;
+use super::stripes::{Stale, Stripes};
 use super::versions::{OptimisticRead, Versions};
-use crate::addressing::{Addressing, Candidate, Fingerprint, MOST_CANDIDATES};
+use crate::addressing::{Addressing, Fingerprint};
 use crate::cast::{Whole, to_usize};
 use crate::cuckoo::{CuckooTable, Look, Scheme, with_table};
 use crate::digest::Digest;
@@ -22,6 +20,23 @@ pub(super) const MAX_LOOKS: u32 = 64;
 pub(super) fn look(versions: &Versions, fingerprint: Fingerprint, contains: impl FnOnce() -> bool) -> Option<bool> {
     let watch = versions.begin(fingerprint);
     <&Versions>::end(watch, contains())
+}
+
+/// How many copies the first look that was not disturbed counts; if all are, writers are locked out for the last one. A look returns
+/// what it counted, and whether it was undisturbed, as it always is where the caller has locked the whole table.
+pub(super) fn count_at_rest(look: impl Fn() -> (u32, bool), stripes: &Stripes) -> Result<usize, Stale> {
+    let looked = (0..MAX_LOOKS).find_map(|_| {
+        let (copies, is_undisturbed) = look();
+        is_undisturbed.then_some(copies)
+    });
+    let copies = match looked {
+        Some(copies) => copies,
+        None => {
+            let _all = stripes.lock_all()?;
+            look().0
+        }
+    };
+    Ok(to_usize(u64::from(copies)))
 }
 
 impl<'versions> Look for &'versions Versions {
@@ -47,15 +62,6 @@ impl<A: Addressing, T: Table> CuckooTable<A, T> {
         let (fingerprint, primary, second) = self.addressing.locate_pair::<Whole>(digest);
         look(versions, fingerprint, || self.contains_in(fingerprint, primary.bucket(), second))
     }
-
-    /// How many copies of a fingerprint are stored; `None` if all looks were disturbed.
-    fn count_concurrent(&self, fingerprint: Fingerprint, primary: Candidate, versions: &Versions) -> Option<u32> {
-        (0..MAX_LOOKS).find_map(|_| {
-            let watch = versions.watch(fingerprint);
-            let copies = self.copies(fingerprint, primary);
-            watch.is_unchanged().then_some(copies)
-        })
-    }
 }
 
 impl SharedTable {
@@ -77,16 +83,15 @@ impl SharedTable {
         look_again(&self.scheme, &self.words, digest, &self.guards)
     }
 
-    /// How many copies of a key's fingerprint are stored. If all looks are disturbed, its buckets are locked for the last one.
+    /// How many copies of a key's fingerprint are stored.
     pub(super) fn count(&self, digest: Digest) -> Result<usize, Stale> {
         with_table!(self.scheme, shared(&*self.words), table => {
             let (fingerprint, primary) = table.addressing.locate(digest);
-            if let Some(copies) = table.count_concurrent(fingerprint, primary, &self.guards.versions) {
-                return Ok(to_usize(u64::from(copies)));
-            }
-            let buckets = table.addressing.distinct_buckets(primary, fingerprint);
-            let _guards = self.guards.stripes.lock_each(&buckets.collect::<ArrayVec<_, MOST_CANDIDATES>>())?;
-            Ok(to_usize(u64::from(table.copies(fingerprint, primary))))
+            let look = || {
+                let watch = self.guards.versions.watch(fingerprint);
+                (table.copies(fingerprint, primary), watch.is_unchanged())
+            };
+            count_at_rest(look, &self.guards.stripes)
         })
     }
 }
