@@ -134,7 +134,7 @@ impl Underway<'_> {
         (self.doubling.tables(&self.old.table, waiting), guards)
     }
 
-    /// Stores a copy of a key after splitting some buckets. It is refused as stale where the doubling is over meanwhile.
+    /// Stores a copy of a key after splitting some buckets. It is refused as stale where others split its buckets meanwhile.
     pub(super) fn store(self, digest: Digest, repeated: Repeated) -> Result<bool, Refusal<InsertError>> {
         // Not found at one look, it may be there all the same: what is locked below decides.
         if repeated == Repeated::LeftOut && self.old.contains_now(digest) {
@@ -145,7 +145,7 @@ impl Underway<'_> {
     }
 
     /// Stores a copy of a key. Where there is no room, more buckets are split, unless there would be none if all were; when
-    /// all are, it is refused as stale.
+    /// all are, or others split those of the key meanwhile, it is refused as stale.
     pub(super) fn store_split(self, digest: Digest, repeated: Repeated) -> Result<bool, Refusal<InsertError>> {
         let next = &self.doubling.next;
         if next.is_at_limit(digest, || self.doubling.stripes.stored()) {
@@ -154,6 +154,7 @@ impl Underway<'_> {
         loop {
             match self.insert(digest, repeated) {
                 Ok(stored) => return Ok(stored),
+                Err(Refusal::Stale) => return Err(Refusal::Stale),
                 Err(Refusal::For(NoRoom::Full)) => {
                     self.refuse_without_hope(digest)?;
                     self.split_for_room()?;
@@ -162,8 +163,6 @@ impl Underway<'_> {
                     let stored = self.doubling.stripes.stored();
                     return Err(reason.as_error(stored, &next.table.parameters).into());
                 }
-                Err(Refusal::Stale) if self.is_over() => return Err(Refusal::Stale),
-                Err(Refusal::Stale) => {}
             }
         }
     }
@@ -189,38 +188,19 @@ impl Underway<'_> {
             if repeated == Repeated::Stored && table.fill_concurrent(digest, &guards)? {
                 return Ok(true);
             }
-            let (fingerprint, primary) = table.addressing.locate(digest);
-            table.insert_with_several_locks(fingerprint, primary, repeated, &guards)
+            table.insert_with_several_locks(digest, repeated, &guards)
         })
     }
 
-    /// Removes a copy of a key, then splits some buckets. Returns `true` if there was one.
+    /// Removes a copy of a key, then splits some buckets. Returns `true` if there was one. It is refused as stale where others split
+    /// buckets of the key meanwhile.
     pub(super) fn remove(self, digest: Digest) -> Result<bool, Stale> {
-        let removed = loop {
-            match self.remove_once(digest) {
-                Err(Stale) if self.is_over() => return Err(Stale),
-                Err(Stale) => {}
-                Ok(removed) => break removed,
-            }
-        };
-        self.split(Splitting::AT_A_TIME);
-        Ok(removed)
-    }
-
-    /// Algorithm 3.
-    fn remove_once(&self, digest: Digest) -> Result<bool, Stale> {
         let (Tables { splitting, old, new }, guards) = self.now();
-        with_splitting!(splitting, (&**old, &**new), table => {
-            if table.remove_concurrent(digest, &guards)? {
-                return Ok(true);
-            }
-            let (fingerprint, primary) = table.addressing.locate(digest);
-            table.remove_with_several_locks(fingerprint, primary, &guards)
-        })
-    }
-
-    fn is_over(&self) -> bool {
-        self.old.waiting() == 0
+        let is_removed = with_splitting!(splitting, (&**old, &**new), table => {
+            table.remove_concurrent(digest, &guards)? || table.remove_with_several_locks(digest, &guards)?
+        });
+        self.split(Splitting::AT_A_TIME);
+        Ok(is_removed)
     }
 
     /// Splits the next buckets, unless another thread is at it.
@@ -240,7 +220,7 @@ impl Underway<'_> {
     fn split_for_room(&self) -> Result<(), Stale> {
         let _turn = self.doubling.turn.lock();
         self.split_in_turn(Splitting::FOR_ROOM);
-        if self.is_over() { Err(Stale) } else { Ok(()) }
+        if self.old.waiting() == 0 { Err(Stale) } else { Ok(()) }
     }
 
     /// Splits all buckets that are left.

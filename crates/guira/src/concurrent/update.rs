@@ -109,8 +109,7 @@ impl SharedTable {
     #[inline(never)]
     pub(super) fn insert_with_several_locks(&self, digest: Digest, repeated: Repeated) -> Result<bool, Refusal> {
         with_table!(self.scheme, shared(&*self.words), table => {
-            let (fingerprint, primary) = table.addressing.locate(digest);
-            table.insert_with_several_locks(fingerprint, primary, repeated, &self.guards)
+            table.insert_with_several_locks(digest, repeated, &self.guards)
         })
     }
 
@@ -160,10 +159,7 @@ impl SharedTable {
     #[cold]
     #[inline(never)]
     fn remove_with_several_locks(&self, digest: Digest) -> Result<bool, Stale> {
-        with_table!(self.scheme, shared(&*self.words), table => {
-            let (fingerprint, primary) = table.addressing.locate(digest);
-            table.remove_with_several_locks(fingerprint, primary, &self.guards)
-        })
+        with_table!(self.scheme, shared(&*self.words), table => table.remove_with_several_locks(digest, &self.guards))
     }
 }
 
@@ -225,11 +221,11 @@ impl<A: Addressing, S: SharedSlots> CuckooTable<A, S> {
     /// Stores a copy if a slot has to be freed, or if the key must not be stored twice.
     pub(super) fn insert_with_several_locks(
         &self,
-        fingerprint: Fingerprint,
-        primary: Candidate,
+        digest: Digest,
         repeated: Repeated,
         guards: &impl Guard,
     ) -> Result<bool, Refusal> {
+        let (fingerprint, primary) = self.addressing.locate(digest);
         let is_stored = || repeated == Repeated::LeftOut && self.place_of(fingerprint, primary).is_some();
         self.insert_unless(fingerprint, primary, |_held| is_stored(), guards)
     }
@@ -368,12 +364,8 @@ impl<A: Addressing, S: SharedSlots> CuckooTable<A, S> {
     }
 
     /// Removes a copy after one look found none: with all candidates locked it can't move from one to the other.
-    pub(super) fn remove_with_several_locks(
-        &self,
-        fingerprint: Fingerprint,
-        primary: Candidate,
-        guards: &impl Guard,
-    ) -> Result<bool, Stale> {
+    pub(super) fn remove_with_several_locks(&self, digest: Digest, guards: &impl Guard) -> Result<bool, Stale> {
+        let (fingerprint, primary) = self.addressing.locate(digest);
         let candidates = self.addressing.distinct_candidates(primary, fingerprint);
         let guard = self.lock_path(&candidates, &[], guards)?;
         let place = self.place_of(fingerprint, primary);
