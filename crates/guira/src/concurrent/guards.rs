@@ -1,6 +1,4 @@
-use arrayvec::ArrayVec;
-
-use super::stripes::{AllGuards, MAX_LOCKED, Stale, StripeGuard, StripeGuards, Stripes};
+use super::stripes::{AllGuards, Stale, StripeGuard, StripeGuards, Stripes};
 use super::versions::Versions;
 use crate::addressing::BucketIndex;
 use crate::parameters::Parameters;
@@ -11,19 +9,47 @@ use crate::table::OutOfMemory;
 ///
 /// A lock is refused if the table is no longer as the writer saw it.
 pub(super) trait Guard {
+    fn stripes(&self) -> &Stripes;
+
     fn versions(&self) -> &Versions;
 
-    /// Locks one bucket. The holder takes no other lock.
-    fn lock(&self, bucket: BucketIndex) -> Result<StripeGuard<'_>, Stale>;
+    /// The bucket by whose number the stripe of a bucket is found.
+    #[inline(always)]
+    fn lock_of(bucket: BucketIndex) -> BucketIndex {
+        bucket
+    }
 
-    /// Takes the lock that is needed to fill a slot of a bucket, which is a single atomic step or not. The holder takes no other lock.
-    fn lock_to_fill(&self, bucket: BucketIndex, in_one_step: bool) -> Result<StripeGuard<'_>, Stale>;
+    /// Refuses locks that are held, of these buckets or of the whole table, if what they protect has changed since the writer saw it.
+    #[inline(always)]
+    fn check(&self, _locked: Option<&[BucketIndex]>) -> Result<(), Stale> {
+        Ok(())
+    }
+
+    /// Locks one bucket. The holder takes no other lock.
+    #[inline]
+    fn lock(&self, bucket: BucketIndex) -> Result<StripeGuard<'_>, Stale> {
+        let held = self.stripes().lock(Self::lock_of(bucket))?;
+        self.check(Some(&[bucket])).map(|()| held)
+    }
+
+    /// Takes the lock that is needed to fill a slot of a bucket: see [`Stripes::lock_to_fill`]. The holder takes no other lock.
+    #[inline(always)]
+    fn lock_to_fill(&self, bucket: BucketIndex, in_one_step: bool) -> Result<StripeGuard<'_>, Stale> {
+        let held = self.stripes().lock_to_fill(bucket, in_one_step)?;
+        self.check(Some(&[bucket])).map(|()| held)
+    }
 
     /// Locks several buckets: see [`Stripes::lock_each`].
-    fn lock_each(&self, buckets: &[BucketIndex]) -> Result<StripeGuards<'_>, Stale>;
+    fn lock_each(&self, buckets: &[BucketIndex]) -> Result<StripeGuards<'_>, Stale> {
+        let held = self.stripes().lock_each(buckets.iter().copied().map(Self::lock_of))?;
+        self.check(Some(buckets)).map(|()| held)
+    }
 
     /// Locks the whole table.
-    fn lock_all(&self) -> Result<AllGuards<'_>, Stale>;
+    fn lock_all(&self) -> Result<AllGuards<'_>, Stale> {
+        let held = self.stripes().lock_all()?;
+        self.check(None).map(|()| held)
+    }
 
     /// Counts a fingerprint that was stored under a lock that is held.
     #[inline]
@@ -47,27 +73,13 @@ impl Guards {
 
 impl Guard for Guards {
     #[inline]
-    fn versions(&self) -> &Versions {
-        &self.versions
+    fn stripes(&self) -> &Stripes {
+        &self.stripes
     }
 
     #[inline]
-    fn lock(&self, bucket: BucketIndex) -> Result<StripeGuard<'_>, Stale> {
-        self.stripes.lock(bucket)
-    }
-
-    /// A single step need only exclude those who lock the whole table.
-    #[inline(always)]
-    fn lock_to_fill(&self, bucket: BucketIndex, in_one_step: bool) -> Result<StripeGuard<'_>, Stale> {
-        self.stripes.lock_to_fill(bucket, in_one_step)
-    }
-
-    fn lock_each(&self, buckets: &[BucketIndex]) -> Result<StripeGuards<'_>, Stale> {
-        self.stripes.lock_each(buckets)
-    }
-
-    fn lock_all(&self) -> Result<AllGuards<'_>, Stale> {
-        self.stripes.lock_all()
+    fn versions(&self) -> &Versions {
+        &self.versions
     }
 }
 
@@ -83,46 +95,32 @@ pub(super) struct SplittingGuards<'table> {
     pub(super) seen: u64,
 }
 
-impl SplittingGuards<'_> {
-    /// The number of a bucket before any became two, given that of its first half.
-    fn before_halves(bucket: BucketIndex) -> BucketIndex {
-        BucketIndex::new(bucket.get() / 2)
-    }
-
-    /// Refuses a locked bucket that was split since the writer saw how many waited.
-    ///
-    /// Relaxed: whoever split it held the lock before.
-    fn check(&self, bucket: BucketIndex) -> Result<(), Stale> {
-        let now = self.waiting.load(Ordering::Relaxed);
-        if (now..self.seen).contains(&Self::before_halves(bucket).get()) { Err(Stale) } else { Ok(()) }
-    }
-}
-
 impl Guard for SplittingGuards<'_> {
+    fn stripes(&self) -> &Stripes {
+        self.stripes
+    }
+
     fn versions(&self) -> &Versions {
         self.versions
     }
 
-    fn lock(&self, bucket: BucketIndex) -> Result<StripeGuard<'_>, Stale> {
-        let guard = self.stripes.lock(Self::before_halves(bucket))?;
-        self.check(bucket).map(|()| guard)
+    /// The number that a bucket had before any became two, given that of its first half.
+    fn lock_of(bucket: BucketIndex) -> BucketIndex {
+        BucketIndex::new(bucket.get() / 2)
+    }
+
+    /// Refuses buckets that were split since the writer saw how many waited.
+    ///
+    /// Relaxed: whoever split one held its lock before.
+    fn check(&self, locked: Option<&[BucketIndex]>) -> Result<(), Stale> {
+        let split = self.waiting.load(Ordering::Relaxed)..self.seen;
+        let is_split = |&bucket: &BucketIndex| split.contains(&Self::lock_of(bucket).get());
+        if locked.map_or(!split.is_empty(), |buckets| buckets.iter().any(is_split)) { Err(Stale) } else { Ok(()) }
     }
 
     /// A slot that is filled while its bucket is being split would be lost, so this takes the bucket's lock.
     fn lock_to_fill(&self, bucket: BucketIndex, _in_one_step: bool) -> Result<StripeGuard<'_>, Stale> {
         self.lock(bucket)
-    }
-
-    fn lock_each(&self, buckets: &[BucketIndex]) -> Result<StripeGuards<'_>, Stale> {
-        let old: ArrayVec<BucketIndex, MAX_LOCKED> = buckets.iter().copied().map(Self::before_halves).collect();
-        let guards = self.stripes.lock_each(&old)?;
-        buckets.iter().try_for_each(|&bucket| self.check(bucket)).map(|()| guards)
-    }
-
-    fn lock_all(&self) -> Result<AllGuards<'_>, Stale> {
-        let guards = self.stripes.lock_all()?;
-        // Relaxed: see `check`.
-        if self.waiting.load(Ordering::Relaxed) == self.seen { Ok(guards) } else { Err(Stale) }
     }
 }
 

@@ -124,8 +124,8 @@ impl Stripes {
 
     /// Locks several buckets, in the order of the stripes, so that no two threads wait for each other: at most
     /// [`MAX_LOCKED`].
-    pub(super) fn lock_each(&self, buckets: &[BucketIndex]) -> Result<StripeGuards<'_>, Stale> {
-        let mut numbers: ArrayVec<usize, MAX_LOCKED> = buckets.iter().map(|&bucket| self.number_of(bucket)).collect();
+    pub(super) fn lock_each(&self, buckets: impl Iterator<Item = BucketIndex>) -> Result<StripeGuards<'_>, Stale> {
+        let mut numbers: ArrayVec<usize, MAX_LOCKED> = buckets.map(|bucket| self.number_of(bucket)).collect();
         numbers.sort_unstable();
         let mut guards = ArrayVec::new();
         for (index, &number) in numbers.iter().enumerate() {

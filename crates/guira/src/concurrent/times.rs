@@ -23,7 +23,7 @@ use alloc::boxed::Box;
 use std::sync::{PoisonError, TryLockError};
 
 use super::guards::{Guard, Guards};
-use super::stripes::{AllGuards, Stale, StripeGuard, StripeGuards, Stripes, never_stale};
+use super::stripes::{Stale, StripeGuard, Stripes, never_stale};
 use super::versions::{OptimisticRead, Versions};
 use crate::addressing::{BucketIndex, Fingerprint};
 use crate::cast::{low_32, to_usize};
@@ -326,14 +326,6 @@ pub(super) struct TimedGuards<'shared> {
 }
 
 impl TimedGuards<'_> {
-    /// Refuses a lock if generations have changed since.
-    ///
-    /// Relaxed: whoever changed them held this lock before.
-    #[inline]
-    fn check(&self) -> Result<(), Stale> {
-        if self.times.read.living.load(Ordering::Relaxed) == self.seen.0 { Ok(()) } else { Err(Stale) }
-    }
-
     /// Counts a fingerprint that has joined the current generation, under a lock.
     pub(super) fn join(&self, held: &StripeGuard<'_>) {
         self.times.join(self.seen);
@@ -352,30 +344,21 @@ impl TimedGuards<'_> {
 
 impl Guard for TimedGuards<'_> {
     #[inline]
+    fn stripes(&self) -> &Stripes {
+        self.guards.stripes()
+    }
+
+    #[inline]
     fn versions(&self) -> &Versions {
         self.guards.versions()
     }
 
+    /// Refuses a lock if generations have changed since.
+    ///
+    /// Relaxed: whoever changed them held this lock before.
     #[inline]
-    fn lock(&self, bucket: BucketIndex) -> Result<StripeGuard<'_>, Stale> {
-        let held = self.guards.lock(bucket)?;
-        self.check().map(|()| held)
-    }
-
-    #[inline]
-    fn lock_to_fill(&self, bucket: BucketIndex, in_one_step: bool) -> Result<StripeGuard<'_>, Stale> {
-        let held = self.guards.lock_to_fill(bucket, in_one_step)?;
-        self.check().map(|()| held)
-    }
-
-    fn lock_each(&self, buckets: &[BucketIndex]) -> Result<StripeGuards<'_>, Stale> {
-        let held = self.guards.lock_each(buckets)?;
-        self.check().map(|()| held)
-    }
-
-    fn lock_all(&self) -> Result<AllGuards<'_>, Stale> {
-        let held = self.guards.lock_all()?;
-        self.check().map(|()| held)
+    fn check(&self, _locked: Option<&[BucketIndex]>) -> Result<(), Stale> {
+        if self.times.read.living.load(Ordering::Relaxed) == self.seen.0 { Ok(()) } else { Err(Stale) }
     }
 
     #[inline]
