@@ -22,8 +22,8 @@ pub(super) fn look(versions: &Versions, fingerprint: Fingerprint, contains: impl
     <&Versions>::end(watch, contains())
 }
 
-/// How many copies the first look that was not disturbed counts; if all are, writers are locked out for the last one. A look returns
-/// what it counted, and whether it was undisturbed, as it always is where the caller has locked the whole table.
+/// How many copies are counted at a look that was not disturbed. If all are, writers are locked out for the last one; a caller who has
+/// locked the whole table is disturbed by nobody. A look returns what it counted, and whether it was undisturbed.
 pub(super) fn count_at_rest(look: impl Fn() -> (u32, bool), stripes: &Stripes) -> Result<usize, Stale> {
     let looked = (0..MAX_LOOKS).find_map(|_| {
         let (copies, is_undisturbed) = look();

@@ -236,7 +236,7 @@ impl SharedTimes {
         self.ended[to_usize(u64::from(current))].store(generations.ended(current), Ordering::Relaxed);
         self.time.0.store(generations.time(), Ordering::Relaxed);
         self.publish(generations);
-        // Whoever sees that the stripes count none sees the word by which the others count them. No key has joined the new generation.
+        // After the word: whoever sees the count of the stripes fall sees which number counts these keys. The new generation has none.
         if current != before {
             all.count_none();
         }
