@@ -118,7 +118,7 @@ impl LivingOperations {
         Pair: PairOf<A, ValuedWidths<AnyWidths<u64>>>,
     {
         with_constant_bits!(
-            widths.slots().slots_and_bits(),
+            widths.slots().numbers().slots_and_bits(),
             [11 12 13 14],
             BITS => Self::with::<ConstantWidths<u64, 4, BITS>, _, _>(addressing, widths),
             _ => Self::with::<AnyWidths<u64>, _, _>(addressing, widths)
@@ -131,7 +131,7 @@ impl LivingOperations {
         Pair: PairOf<A, ValuedWidths<AnyWidths<u128>>>,
     {
         with_constant_bits!(
-            widths.slots().slots_and_bits(),
+            widths.slots().numbers().slots_and_bits(),
             [15 16 17 18 19 20 21 22 23 24 25 26 27 28],
             BITS => Self::with::<ConstantWidths<u128, 4, BITS>, _, _>(addressing, widths),
             _ => Self::with::<AnyWidths<u128>, _, _>(addressing, widths)

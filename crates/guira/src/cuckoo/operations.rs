@@ -191,7 +191,7 @@ impl Operations {
             Pair::RegionalBytes(..) => Self::planned::<AnySize, true>(),
             Pair::RegionalNarrow(..) => Self::planned::<AnySize, false>(),
             Pair::RegionalWide(_, widths) if planned.ways().halves => with_constant_bits!(
-                widths.slots_and_bits(),
+                widths.numbers().slots_and_bits(),
                 [17 18 19 20 21 22 24],
                 BITS => Self::in_halves::<ConstantWidths<u128, 4, BITS>>(planned),
                 _ => Self::in_halves::<AnyWidths<u128>>(planned)
@@ -227,13 +227,13 @@ pub(crate) trait ForDoubling {
 pub(crate) fn for_doubling<F: ForDoubling>(pair: &Pair, what: F) -> Option<F::Output> {
     Some(match pair {
         Pair::DoublingNarrow(_, widths) => with_constant_bits!(
-            widths.slots_and_bits(),
+            widths.numbers().slots_and_bits(),
             [8 9 10 11 12 13 14 15 16],
             BITS => what.compiled::<DoublingAddressing, AnyWidths<u64>, ConstantWidths<u64, 4, BITS>>(),
             _ => what.compiled::<DoublingAddressing, AnyWidths<u64>, AnyWidths<u64>>()
         ),
         Pair::DoublingWide(_, widths) => with_constant_bits!(
-            widths.slots_and_bits(),
+            widths.numbers().slots_and_bits(),
             [17 18 19 20 21 22 23 24 25 26 27 28 29 30 31 32],
             BITS => what.compiled::<DoublingAddressing, AnyWidths<u128>, ConstantWidths<u128, 4, BITS>>(),
             _ => what.compiled::<DoublingAddressing, AnyWidths<u128>, AnyWidths<u128>>()

@@ -61,13 +61,13 @@ impl Planned {
 
         let addressing = RegionalAddressing::new(parameters, AnySize::new(parameters.buckets_per_region()), seed);
         let planned = match pair {
-            AlignedBytes(_, widths) | RegionalBytes(_, widths) => Some((widths.lanes(), Reading::Bytes)),
-            AlignedNarrow(_, widths) | RegionalNarrow(_, widths) => Some((widths.lanes(), Reading::Bits)),
+            AlignedBytes(_, widths) | RegionalBytes(_, widths) => Some((widths.numbers().lanes, Reading::Bytes)),
+            AlignedNarrow(_, widths) | RegionalNarrow(_, widths) => Some((widths.numbers().lanes, Reading::Bits)),
             // The lanes are those of a half.
             RegionalWide(_, widths) if parameters.words_of_bucket() == 2 => {
                 let at_bytes = parameters.bucket_bits().is_multiple_of(8);
                 let reading = if at_bytes { Reading::HalvesOfBytes } else { Reading::Halves };
-                Some((widths.lanes_of_half(), reading))
+                Some((widths.numbers().lanes_of_half(), reading))
             }
             _ => None,
         };

@@ -261,13 +261,13 @@ impl<G: Widths> PackedTable<G, &[AtomicU64]> {
     /// Whether bits of a slot, from one of them on, are in two words.
     #[inline]
     pub(super) fn straddles(&self, Place { bucket, slot }: Place, from: u32) -> bool {
-        BitsOfSlot { first: self.bit(bucket, slot.0 + from), count: self.widths().slot_bits() - from }.straddle()
+        BitsOfSlot { first: self.bit(bucket, slot.0 + from), count: self.numbers().slot_bits - from }.straddle()
     }
 
     /// Sees to it that a bucket is copied, in a copy of this table's words.
     pub(super) fn keep_in(&self, bucket: BucketIndex, copying: &Copying) {
         let first = self.bit(bucket, 0);
-        let last = first + u64::from(self.widths().bucket_bits()) - 1;
+        let last = first + u64::from(self.numbers().bucket_bits) - 1;
         copying.keep(self.memory(), to_usize(first >> 6), to_usize(last >> 6));
     }
 
@@ -279,7 +279,7 @@ impl<G: Widths> PackedTable<G, &[AtomicU64]> {
     /// Writes bits that are not all 0 to a slot that is empty; see [`SharedSlots::fill`].
     #[inline(always)]
     pub(super) fn fill_with(&self, Place { bucket, slot }: Place, content: u64) -> bool {
-        BitsOfSlot { first: self.bit(bucket, slot.0), count: self.widths().slot_bits() }.fill(self.memory(), content)
+        BitsOfSlot { first: self.bit(bucket, slot.0), count: self.numbers().slot_bits }.fill(self.memory(), content)
     }
 }
 

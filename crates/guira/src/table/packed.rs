@@ -19,7 +19,7 @@ pub(crate) struct PackedTable<G, M> {
     memory: M,
 }
 
-/// The widths of a packed table: of slots, of buckets and of the words that buckets are read in.
+/// The widths of a packed table.
 ///
 /// Either numbers ([`AnyWidths`]), or constants of the type ([`ConstantWidths`]), which make shifts and masks constant too.
 pub(crate) trait Widths: Copy {
@@ -32,25 +32,46 @@ pub(crate) trait Widths: Copy {
     /// Whether each bucket starts at a byte.
     const WHOLE_BYTES: bool;
 
-    /// The bits of a slot: f, and those of a value where there is one.
-    fn slot_bits(self) -> u32;
+    /// The widths of slots, of buckets and of the words that buckets are read in.
+    fn numbers(self) -> Numbers<Self::Word>;
+}
 
-    /// The slots of a bucket.
-    fn slots_per_bucket(self) -> u32;
-
-    /// The bits of a bucket.
-    fn bucket_bits(self) -> u32;
-
-    /// The bits of a word that hold slots.
-    fn word_bits(self) -> u32;
-
+/// The widths of a packed table as numbers.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Numbers<W> {
     /// How a word is divided into slots.
-    fn lanes(self) -> Lanes<Self::Word>;
+    pub(crate) lanes: Lanes<W>,
+    /// The bits of a slot: f, and those of a value where there is one.
+    pub(super) slot_bits: u32,
+    /// The slots of a bucket.
+    pub(super) slots_per_bucket: u32,
+    /// The bits of a bucket.
+    pub(super) bucket_bits: u32,
+    /// The bits of a word that hold slots.
+    word_bits: u32,
+}
+
+impl<W: Word> Numbers<W> {
+    #[inline(always)]
+    fn new(slots_per_bucket: u32, slots_per_word: u32, slot_bits: u32) -> Self {
+        Self {
+            lanes: Lanes::new(slots_per_word, slot_bits),
+            slot_bits,
+            slots_per_bucket,
+            bucket_bits: slots_per_bucket * slot_bits,
+            word_bits: slots_per_word * slot_bits,
+        }
+    }
 
     /// The slots of a bucket, and the bits of a slot.
     #[inline]
-    fn slots_and_bits(self) -> (u32, u32) {
-        (self.slots_per_bucket(), self.slot_bits())
+    pub(crate) const fn slots_and_bits(&self) -> (u32, u32) {
+        (self.slots_per_bucket, self.slot_bits)
+    }
+
+    /// How a half of a bucket is divided, of one that is read in two words of 64 bits.
+    pub(crate) const fn lanes_of_half(&self) -> Lanes<u64> {
+        Lanes::of_64(self.slots_per_bucket / 2, self.slot_bits)
     }
 }
 
@@ -60,13 +81,7 @@ pub(crate) trait Widths: Copy {
 /// 60 or 64, which never start so far in their byte; 128 bits hold one of up to 121. Wider buckets are read in several words of 128
 /// bits.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct AnyWidths<W, const WHOLE_BYTES: bool = false> {
-    lanes: Lanes<W>,
-    slot_bits: u32,
-    slots_per_bucket: u32,
-    bucket_bits: u32,
-    word_bits: u32,
-}
+pub(crate) struct AnyWidths<W, const WHOLE_BYTES: bool = false>(Numbers<W>);
 
 impl<W: Word, const WHOLE_BYTES: bool> Fits for AnyWidths<W, WHOLE_BYTES> {
     fn fitting(parameters: &Parameters) -> Option<Self> {
@@ -81,15 +96,7 @@ impl<W: Word, const WHOLE_BYTES: bool> Fits for AnyWidths<W, WHOLE_BYTES> {
         let slots_per_bucket = parameters.slots_per_bucket();
         let shares = |lanes: &u32| slots_per_bucket.is_multiple_of(*lanes);
         let lanes_per_word = (1..=usable_bits / slot_bits).rev().find(shares).unwrap_or(1);
-        let lanes = Lanes::new(lanes_per_word, slot_bits);
-        Some(Self { lanes, slot_bits, slots_per_bucket, bucket_bits, word_bits: lanes_per_word * slot_bits })
-    }
-}
-
-impl AnyWidths<u128> {
-    /// How a half of a bucket is divided, of one that is read in two words of 64 bits.
-    pub(crate) fn lanes_of_half(&self) -> Lanes<u64> {
-        Lanes::of_64(self.slots_per_bucket / 2, self.slot_bits)
+        Some(Self(Numbers::new(slots_per_bucket, lanes_per_word, slot_bits)))
     }
 }
 
@@ -99,28 +106,8 @@ impl<W: Word, const WHOLE_BYTES: bool> Widths for AnyWidths<W, WHOLE_BYTES> {
     const WHOLE_BYTES: bool = WHOLE_BYTES;
 
     #[inline]
-    fn slot_bits(self) -> u32 {
-        self.slot_bits
-    }
-
-    #[inline]
-    fn slots_per_bucket(self) -> u32 {
-        self.slots_per_bucket
-    }
-
-    #[inline]
-    fn bucket_bits(self) -> u32 {
-        self.bucket_bits
-    }
-
-    #[inline]
-    fn word_bits(self) -> u32 {
-        self.word_bits
-    }
-
-    #[inline]
-    fn lanes(self) -> Lanes<W> {
-        self.lanes
+    fn numbers(self) -> Numbers<W> {
+        self.0
     }
 }
 
@@ -139,7 +126,7 @@ impl<W: Word, const SLOTS: u32, const SLOT_BITS: u32> ConstantWidths<W, SLOTS, S
 impl<W: Word, const SLOTS: u32, const SLOT_BITS: u32> From<AnyWidths<W>> for ConstantWidths<W, SLOTS, SLOT_BITS> {
     #[inline(always)]
     fn from(widths: AnyWidths<W>) -> Self {
-        debug_assert_eq!(widths.slots_and_bits(), (SLOTS, SLOT_BITS));
+        debug_assert_eq!(widths.numbers().slots_and_bits(), (SLOTS, SLOT_BITS));
         Self::new()
     }
 }
@@ -149,36 +136,17 @@ impl<W: Word, const SLOTS: u32, const SLOT_BITS: u32> Widths for ConstantWidths<
     const ONE_WORD: bool = true;
     const WHOLE_BYTES: bool = (SLOTS * SLOT_BITS).is_multiple_of(8);
 
-    #[inline]
-    fn slot_bits(self) -> u32 {
-        SLOT_BITS
-    }
-
-    #[inline]
-    fn slots_per_bucket(self) -> u32 {
-        SLOTS
-    }
-
-    #[inline]
-    fn bucket_bits(self) -> u32 {
-        SLOTS * SLOT_BITS
-    }
-
-    #[inline]
-    fn word_bits(self) -> u32 {
-        SLOTS * SLOT_BITS
-    }
-
     #[inline(always)]
-    fn lanes(self) -> Lanes<W> {
-        Lanes::new(SLOTS, SLOT_BITS)
+    fn numbers(self) -> Numbers<W> {
+        Numbers::new(SLOTS, SLOTS, SLOT_BITS)
     }
 }
 
 /// All slots of a bucket, in order.
 #[inline]
 pub(super) fn slots<G: Widths>(widths: G) -> impl Iterator<Item = Slot> {
-    (0..widths.slots_per_bucket()).map(move |number| Slot(number * widths.slot_bits()))
+    let Numbers { slots_per_bucket, slot_bits, .. } = widths.numbers();
+    (0..slots_per_bucket).map(move |number| Slot(number * slot_bits))
 }
 
 impl<G: Widths> Layout for G {
@@ -203,13 +171,13 @@ impl<G: Widths, M> PackedTable<G, M> {
     /// The bit of the table that is bit `at` of a bucket.
     #[inline]
     pub(super) fn bit(&self, bucket: BucketIndex, at: u32) -> u64 {
-        bucket.get() * u64::from(self.widths.bucket_bits()) + u64::from(at)
+        bucket.get() * u64::from(self.numbers().bucket_bits) + u64::from(at)
     }
 
     /// How many slots one read or write takes, whichever bit they start at: a power of two.
     #[inline(always)]
     fn slots_at_a_time(&self) -> u32 {
-        let (slots, slot_bits) = (self.widths.slots_per_bucket(), self.widths.slot_bits());
+        let (slots, slot_bits) = self.numbers().slots_and_bits();
         let of_half = if G::ONE_WORD { slots } else { slots / 2 };
         if of_half * slot_bits + 7 > u64::BITS { 1 } else { of_half }
     }
@@ -217,7 +185,12 @@ impl<G: Widths, M> PackedTable<G, M> {
     /// How the words of the table are divided.
     #[inline]
     pub(super) fn lanes(&self) -> Lanes<G::Word> {
-        self.widths.lanes()
+        self.numbers().lanes
+    }
+
+    #[inline]
+    pub(super) fn numbers(&self) -> Numbers<G::Word> {
+        self.widths.numbers()
     }
 
     #[inline]
@@ -239,7 +212,7 @@ impl<G: Widths, M> PackedTable<G, M> {
             return byte_of(self.bit(bucket, at));
         }
         let (byte, before) = if G::WHOLE_BYTES {
-            (to_usize(bucket.get() * u64::from(self.widths.bucket_bits() / 8)), 0)
+            (to_usize(bucket.get() * u64::from(self.numbers().bucket_bits / 8)), 0)
         } else {
             byte_of(self.bit(bucket, 0))
         };
@@ -252,7 +225,7 @@ impl<G: Widths, M: Memory> PackedTable<G, M> {
     #[inline(always)]
     pub(super) fn word(&self, bucket: BucketIndex, at: u32) -> G::Word {
         let (byte, before) = self.byte_of(bucket, at);
-        self.memory.word(byte, before, self.widths.word_bits())
+        self.memory.word(byte, before, self.numbers().word_bits)
     }
 
     /// Goes through the words of a bucket with what `next` makes of the value so far.
@@ -260,10 +233,10 @@ impl<G: Widths, M: Memory> PackedTable<G, M> {
     fn fold_words<T>(&self, bucket: BucketIndex, first: T, next: impl Fn(T, G::Word) -> T) -> T {
         let mut value = next(first, self.word(bucket, 0));
         if !G::ONE_WORD {
-            let mut at = self.widths.word_bits();
-            while at < self.widths.bucket_bits() {
+            let mut at = self.numbers().word_bits;
+            while at < self.numbers().bucket_bits {
                 value = next(value, self.word(bucket, at));
-                at += self.widths.word_bits();
+                at += self.numbers().word_bits;
             }
         }
         value
@@ -282,10 +255,10 @@ impl<G: Widths, M: Memory> PackedTable<G, M> {
         let found = |at| find(self.word(bucket, at)).map(|bit| Slot(at + bit));
         let mut slot = found(0);
         if !G::ONE_WORD {
-            let mut at = self.widths.word_bits();
-            while slot.is_none() && at < self.widths.bucket_bits() {
+            let mut at = self.numbers().word_bits;
+            while slot.is_none() && at < self.numbers().bucket_bits {
                 slot = found(at);
-                at += self.widths.word_bits();
+                at += self.numbers().word_bits;
             }
         }
         slot
@@ -300,9 +273,9 @@ impl<G: Widths, M: Memory> PackedTable<G, M> {
     /// Each slot of a bucket in order, with its bits.
     #[inline]
     pub(crate) fn contents(&self, bucket: BucketIndex) -> impl Iterator<Item = (Slot, u64)> {
-        let (slot_bits, lanes) = (self.widths.slot_bits(), self.lanes());
+        let (slot_bits, lanes) = (self.numbers().slot_bits, self.lanes());
         let word = if G::ONE_WORD { self.word(bucket, 0) } else { G::Word::ZERO };
-        let (mut at, end) = (0, self.widths.bucket_bits());
+        let (mut at, end) = (0, self.numbers().bucket_bits);
         core::iter::from_fn(move || {
             let slot = Slot(at);
             at += slot_bits;
@@ -325,8 +298,8 @@ impl<G: Widths, M: Memory> PackedTable<G, M> {
     pub(super) fn content(&self, bucket: BucketIndex, slot: Slot) -> u64 {
         let (byte, before) = byte_of(self.bit(bucket, slot.0));
         // One slot of at most 56 bits fits 64 bits from any byte on.
-        let word: u64 = self.memory.word(byte, before, self.widths.slot_bits());
-        word & (u64::MAX >> (64 - self.widths.slot_bits()))
+        let word: u64 = self.memory.word(byte, before, self.numbers().slot_bits);
+        word & (u64::MAX >> (64 - self.numbers().slot_bits))
     }
 }
 
@@ -377,7 +350,7 @@ impl<G: Widths, M: Memory> Table for PackedTable<G, M> {
         if G::ONE_WORD {
             let end = self.lanes().end_of_lowest_equal(self.word(bucket, 0), G::Word::ZERO);
             let fullness = end / (G::Word::BITS / Vacancy::FULL);
-            Vacancy { slot: Slot((end + 1).wrapping_sub(self.widths.slot_bits())), fullness }
+            Vacancy { slot: Slot((end + 1).wrapping_sub(self.numbers().slot_bits)), fullness }
         } else {
             // Buckets of several words, or of 128 bits, have slots of at least 8 bits and at most 56, so these numbers differ, and
             // are below 64.
@@ -421,10 +394,10 @@ impl<G: Widths, M: Memory> Table for PackedTable<G, M> {
     #[inline]
     fn prefetch(&self, bucket: BucketIndex) {
         if G::WHOLE_BYTES {
-            let first = to_usize(bucket.get() * u64::from(self.widths.bucket_bits() / 8));
-            self.memory.prefetch(first, first + to_usize(u64::from((self.widths.bucket_bits() - 1) / 8)));
+            let first = to_usize(bucket.get() * u64::from(self.numbers().bucket_bits / 8));
+            self.memory.prefetch(first, first + to_usize(u64::from((self.numbers().bucket_bits - 1) / 8)));
         } else {
-            let last = self.bit(bucket, self.widths.bucket_bits() - 1);
+            let last = self.bit(bucket, self.numbers().bucket_bits - 1);
             self.memory.prefetch(byte_of(self.bit(bucket, 0)).0, byte_of(last).0);
         }
     }
@@ -455,7 +428,7 @@ impl<G: Widths, M: MemoryMut> PackedTable<G, M> {
     /// are written: what was just written in part has to leave the processor's store buffer before it can be read again.
     #[inline(always)]
     pub(crate) fn fill_pair(&mut self, first: BucketIndex, fingerprints: impl Iterator<Item = (u64, bool)>) {
-        let (slots, slot_bits) = (self.widths.slots_per_bucket(), self.widths.slot_bits());
+        let (slots, slot_bits) = self.numbers().slots_and_bits();
         let pair = [first, first.following()];
         let at_a_time = self.slots_at_a_time();
         if at_a_time == 1 {
@@ -485,7 +458,7 @@ impl<G: Widths, M: MemoryMut> PackedTable<G, M> {
     /// Fills an empty bucket with what one of another table holds, whose slots may be a bit wider, which is left out: the highest.
     #[inline(always)]
     pub(crate) fn copy<N: Memory>(&mut self, bucket: BucketIndex, from: &PackedTable<G, N>, copied: BucketIndex) {
-        let (slots, narrow, wide) = (self.widths.slots_per_bucket(), self.widths.slot_bits(), from.widths.slot_bits());
+        let ((slots, narrow), wide) = (self.numbers().slots_and_bits(), from.numbers().slot_bits);
         let at_a_time = from.slots_at_a_time();
         debug_assert!(narrow == wide || narrow + 1 == wide);
         let mut slot = 0;

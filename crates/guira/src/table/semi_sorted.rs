@@ -29,30 +29,20 @@ trait FingerprintBits: Copy {
     /// The word that a bucket is unfolded to.
     type Word: Word;
 
-    /// f.
-    fn get(self) -> u32;
-
-    /// How an unfolded bucket is divided.
-    fn lanes(self) -> Lanes<Self::Word>;
-
-    /// How a bucket is unfolded.
-    fn unfolding(self) -> Unfolding<Self::Word>;
-
     /// Masks for insertions, where f is a constant.
     const INSERTIONS: Option<&'static [Insertion; 4]> = None;
 
-    /// The bits of a bucket.
-    #[inline]
-    fn bucket_bits(self) -> u32 {
-        4 * (self.get() - 1)
-    }
+    /// f and what follows from it.
+    fn numbers(self) -> AnyFingerprintBits<Self::Word>;
 }
 
 /// f, as it is known when a filter is made.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct AnyFingerprintBits<W> {
     fingerprint_bits: u32,
+    /// How an unfolded bucket is divided.
     lanes: Lanes<W>,
+    /// How a bucket is unfolded.
     unfolding: Unfolding<W>,
 }
 
@@ -62,6 +52,12 @@ impl<W: Word> AnyFingerprintBits<W> {
     /// f.
     pub(crate) const fn get(&self) -> u32 {
         self.fingerprint_bits
+    }
+
+    /// The bits of a bucket.
+    #[inline]
+    const fn bucket_bits(&self) -> u32 {
+        4 * (self.fingerprint_bits - 1)
     }
 
     /// The widths for fingerprints of f bits; `None` where a bucket does not fit these words.
@@ -84,18 +80,8 @@ impl<W: Word> FingerprintBits for AnyFingerprintBits<W> {
     type Word = W;
 
     #[inline]
-    fn get(self) -> u32 {
-        self.fingerprint_bits
-    }
-
-    #[inline]
-    fn lanes(self) -> Lanes<W> {
-        self.lanes
-    }
-
-    #[inline]
-    fn unfolding(self) -> Unfolding<W> {
-        self.unfolding
+    fn numbers(self) -> Self {
+        self
     }
 }
 
@@ -116,20 +102,11 @@ impl<const F: u32> FingerprintBits for ConstantFingerprintBits<F> {
     type Word = u64;
     const INSERTIONS: Option<&'static [Insertion; 4]> = Some(&const { Insertion::all(F - NIBBLE_BITS) });
 
-    #[inline]
-    fn get(self) -> u32 {
+    #[inline(always)]
+    fn numbers(self) -> AnyFingerprintBits<u64> {
         const { assert!(F >= 5 && F <= 15) };
-        F
-    }
-
-    #[inline]
-    fn lanes(self) -> Lanes<u64> {
-        const { Lanes::of_64(4, F) }
-    }
-
-    #[inline]
-    fn unfolding(self) -> Unfolding<u64> {
-        Unfolding::new(F)
+        let lanes = const { Lanes::of_64(4, F) };
+        AnyFingerprintBits { fingerprint_bits: F, lanes, unfolding: Unfolding::new(F) }
     }
 }
 
@@ -166,16 +143,21 @@ impl<F: FingerprintBits, M> SemiSortedTable<F, M> {
         Self { widths, memory }
     }
 
+    #[inline]
+    fn numbers(&self) -> AnyFingerprintBits<F::Word> {
+        self.widths.numbers()
+    }
+
     /// The bit of the table that is bit `at` of a bucket.
     #[inline]
     fn bit(&self, bucket: BucketIndex, at: u32) -> u64 {
-        bucket.get() * u64::from(self.widths.bucket_bits()) + u64::from(at)
+        bucket.get() * u64::from(self.numbers().bucket_bits()) + u64::from(at)
     }
 
     /// The byte in which a bucket starts, and how many bits come before it there.
     #[inline(always)]
     fn start(&self, bucket: BucketIndex) -> (usize, u32) {
-        let bucket_bits = self.widths.bucket_bits();
+        let bucket_bits = self.numbers().bucket_bits();
         if bucket_bits.is_multiple_of(8) {
             (to_usize(bucket.get() * u64::from(bucket_bits / 8)), 0)
         } else {
@@ -186,7 +168,7 @@ impl<F: FingerprintBits, M> SemiSortedTable<F, M> {
     /// The value in a slot of a bucket that was read.
     #[inline]
     fn value(&self, fingerprints: F::Word, slot: Slot) -> u32 {
-        self.widths.unfolding().value_of(low_32(self.widths.lanes().get(fingerprints, slot.0)), slot)
+        self.numbers().unfolding.value_of(low_32(self.numbers().lanes.get(fingerprints, slot.0)), slot)
     }
 }
 
@@ -194,7 +176,7 @@ impl<F: FingerprintBits, M: Memory> SemiSortedTable<F, M> {
     /// The code of a bucket, and a word with the high bits of its fingerprints behind 12 other bits.
     #[inline]
     fn parts(&self, bucket: BucketIndex) -> (u32, F::Word) {
-        let bucket_bits = self.widths.bucket_bits();
+        let bucket_bits = self.numbers().bucket_bits();
         let (byte, before) = self.start(bucket);
         if Self::ONE_WORD {
             let word: F::Word = self.memory.word(byte, before, bucket_bits);
@@ -254,22 +236,22 @@ impl<F: FingerprintBits, M: Memory> SemiSortedTable<F, M> {
     /// The bits of a fingerprint that are not coded.
     #[inline]
     fn high_width(&self) -> u32 {
-        self.widths.get() - NIBBLE_BITS
+        self.numbers().fingerprint_bits - NIBBLE_BITS
     }
 
     /// The four fingerprints of a bucket, in lanes of f bits, sorted by their low nibbles.
     #[inline(always)]
     fn fingerprints(&self, bucket: BucketIndex) -> F::Word {
         let (code, high_bits) = self.parts(bucket);
-        self.widths.unfolding().unfold(NIBBLES[to_usize(u64::from(code))], high_bits)
+        self.numbers().unfolding.unfold(NIBBLES[to_usize(u64::from(code))], high_bits)
     }
 }
 
 impl<F: FingerprintBits, M: Memory> Table for SemiSortedTable<F, M> {
     #[inline]
     fn contains(&self, bucket: BucketIndex, fingerprint: Fingerprint) -> bool {
-        let pattern = self.widths.unfolding().broadcast(fingerprint.low_half());
-        self.widths.lanes().any_equal(self.fingerprints(bucket), pattern)
+        let pattern = self.numbers().unfolding.broadcast(fingerprint.low_half());
+        self.numbers().lanes.any_equal(self.fingerprints(bucket), pattern)
     }
 
     #[inline(always)]
@@ -278,20 +260,20 @@ impl<F: FingerprintBits, M: Memory> Table for SemiSortedTable<F, M> {
             let [first, second] = self.differing([first, second], fingerprint);
             return !(first & second) & Lanes::of_64(4, self.high_width()).high() != 0;
         }
-        let pattern = self.widths.unfolding().broadcast(fingerprint.low_half());
-        self.widths.lanes().any_equal_of_two(self.fingerprints(first), self.fingerprints(second), pattern)
+        let pattern = self.numbers().unfolding.broadcast(fingerprint.low_half());
+        self.numbers().lanes.any_equal_of_two(self.fingerprints(first), self.fingerprints(second), pattern)
     }
 
     #[inline]
     fn slot_of(&self, bucket: BucketIndex, fingerprint: Fingerprint) -> Option<Slot> {
-        let pattern = self.widths.unfolding().broadcast(fingerprint.low_half());
-        self.widths.lanes().lowest_equal(self.fingerprints(bucket), pattern).map(Slot)
+        let pattern = self.numbers().unfolding.broadcast(fingerprint.low_half());
+        self.numbers().lanes.lowest_equal(self.fingerprints(bucket), pattern).map(Slot)
     }
 
     #[inline]
     fn count(&self, bucket: BucketIndex, fingerprint: Fingerprint) -> u32 {
-        let pattern = self.widths.unfolding().broadcast(fingerprint.low_half());
-        self.widths.lanes().count_equal(self.fingerprints(bucket), pattern)
+        let pattern = self.numbers().unfolding.broadcast(fingerprint.low_half());
+        self.numbers().lanes.count_equal(self.fingerprints(bucket), pattern)
     }
 
     #[inline]
@@ -307,7 +289,7 @@ impl<F: FingerprintBits, M: Memory> Table for SemiSortedTable<F, M> {
 
     #[inline]
     fn slots(&self) -> impl Iterator<Item = Slot> {
-        let fingerprint_bits = self.widths.get();
+        let fingerprint_bits = self.numbers().fingerprint_bits;
         (0..4).map(move |index| Slot(index * fingerprint_bits))
     }
 
@@ -329,7 +311,7 @@ impl<F: FingerprintBits, M: Memory> Table for SemiSortedTable<F, M> {
 
     #[inline]
     fn prefetch(&self, bucket: BucketIndex) {
-        let last = self.bit(bucket, self.widths.bucket_bits() - 1);
+        let last = self.bit(bucket, self.numbers().bucket_bits() - 1);
         self.memory.prefetch(byte_of(self.bit(bucket, 0)).0, byte_of(last).0);
     }
 
@@ -345,7 +327,7 @@ impl<F: FingerprintBits> TableMut for SemiSortedTable<F, &mut [u8]> {
     /// Sorts the bucket anew, so other slots may hold each other's fingerprints afterwards.
     #[inline]
     fn set(&mut self, bucket: BucketIndex, slot: Slot, fingerprint: Option<Fingerprint>) {
-        self.exchange(bucket, slot.0 / self.widths.get(), fingerprint.map_or(0, Fingerprint::low_half));
+        self.exchange(bucket, slot.0 / self.numbers().fingerprint_bits, fingerprint.map_or(0, Fingerprint::low_half));
     }
 
     #[inline]
@@ -577,7 +559,7 @@ mod tests {
     fn assert_inserted_as_where_f_is_a_number<const F: u32>() {
         let bucket = BucketIndex::new(1);
         let widths = AnyFingerprintBits::<u64>::new(F).expect("buckets that fit the words");
-        let mut storage = Storage::zeroed(4 * u64::from(FingerprintBits::bucket_bits(widths))).expect("small");
+        let mut storage = Storage::zeroed(4 * u64::from(widths.bucket_bits())).expect("small");
         storage.iter_mut().for_each(|byte| *byte = 0xff);
         let mut table = SemiSortedTable::new(widths, &mut storage[..]);
         let insertions = ConstantFingerprintBits::<F>::INSERTIONS.expect("f is a constant");
@@ -612,7 +594,7 @@ mod tests {
     /// Fills two buckets of a table with constant widths, and the same of one with numbers, to the end.
     fn assert_the_emptier_bucket_is_filled<const F: u32>() {
         let any = AnyFingerprintBits::<u64>::new(F).expect("buckets that fit the words");
-        let size = 4 * u64::from(FingerprintBits::bucket_bits(any));
+        let size = 4 * u64::from(any.bucket_bits());
         let buckets = [BucketIndex::new(1), BucketIndex::new(2)];
         for high_bits in [1, 0] {
             let mut values = values(F).map(|value| value | high_bits << NIBBLE_BITS).filter_map(short);
