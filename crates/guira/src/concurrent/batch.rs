@@ -269,7 +269,7 @@ impl SharedTable {
         let versions = &self.guards.versions;
         if self.is_in_own_cache() {
             return look_up_in_cache(answers, digest, |digests, answers| {
-                with_table!(self.scheme, shared(&*self.words), table => {
+                with_table!(self.scheme, packed(&*self.words), table => {
                     for (answer, &digest) in answers.iter_mut().zip(digests) {
                         let (fingerprint, first, second) = table.addressing.locate_pair::<Whole>(digest);
                         let found = look(versions, fingerprint, || {
@@ -285,10 +285,10 @@ impl SharedTable {
             answers,
             digest,
             |digests, located| {
-                with_table!(self.scheme, shared(&*self.words), table => table.locate_block(digests, located));
+                with_table!(self.scheme, packed(&*self.words), table => table.locate_block(digests, located));
             },
             |block, next, answers| {
-                with_table!(self.scheme, shared(&*self.words), table => {
+                with_table!(self.scheme, packed(&*self.words), table => {
                     table.look_up_block(versions, block, next, answers, &elsewhere, &look_on);
                 });
             },
@@ -306,7 +306,7 @@ impl SharedTable {
         let in_own_cache = self.is_in_own_cache();
         let prefetch = |digests: &[Digest]| {
             if !in_own_cache {
-                with_table!(self.scheme, shared(&*self.words), table => {
+                with_table!(self.scheme, packed(&*self.words), table => {
                     let table = CuckooTable { addressing: table.addressing, slots: table.slots.to_write() };
                     table.prefetch_each(digests);
                 });

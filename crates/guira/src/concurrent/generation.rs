@@ -268,7 +268,7 @@ impl Generation {
     pub(super) fn contains_now(&self, digest: Digest) -> bool {
         match self.present() {
             Present::Settled(SharedTable { scheme, words, .. }) => {
-                with_table!(scheme, shared(&**words), table => table.contains(digest))
+                with_table!(scheme, packed(&**words), table => table.contains(digest))
             }
             Present::Splitting(old, waiting, doubling) => doubling.tables(old, waiting).contains(digest),
         }
@@ -278,7 +278,7 @@ impl Generation {
     fn count_now(&self, digest: Digest) -> u32 {
         match self.present() {
             Present::Settled(SharedTable { scheme, words, .. }) => {
-                with_table!(scheme, shared(&**words), table => table.count(digest))
+                with_table!(scheme, packed(&**words), table => table.count(digest))
             }
             Present::Splitting(old, waiting, doubling) => doubling.tables(old, waiting).count(digest),
         }

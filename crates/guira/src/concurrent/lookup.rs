@@ -85,7 +85,7 @@ impl SharedTable {
 
     /// How many copies of a key's fingerprint are stored.
     pub(super) fn count(&self, digest: Digest) -> Result<usize, Stale> {
-        with_table!(self.scheme, shared(&*self.words), table => {
+        with_table!(self.scheme, packed(&*self.words), table => {
             let (fingerprint, primary) = table.addressing.locate(digest);
             let look = || {
                 let watch = self.guards.versions.watch(fingerprint);
@@ -102,7 +102,7 @@ impl SharedTable {
 fn look_elsewhere(scheme: &Scheme, words: &[AtomicU64], digest: Digest, guards: &Guards) -> Option<bool> {
     match scheme.planned.look_in_halves(words, digest, &guards.versions) {
         Some(found) => found,
-        None => with_table!(scheme, shared(words), table => table.contains_concurrent(digest, &guards.versions)),
+        None => with_table!(scheme, packed(words), table => table.contains_concurrent(digest, &guards.versions)),
     }
 }
 
@@ -113,7 +113,7 @@ fn look_elsewhere(scheme: &Scheme, words: &[AtomicU64], digest: Digest, guards: 
 #[cold]
 #[inline(never)]
 fn look_again(scheme: &Scheme, words: &[AtomicU64], digest: Digest, guards: &Guards) -> bool {
-    with_table!(scheme, shared(words), table => {
+    with_table!(scheme, packed(words), table => {
         (1..MAX_LOOKS).find_map(|_| table.contains_concurrent(digest, &guards.versions)).unwrap_or(true)
     })
 }

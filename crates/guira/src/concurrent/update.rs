@@ -90,7 +90,7 @@ impl SharedTable {
         match self.scheme.planned.find_in_halves(&*self.words, digest, Change::Fill) {
             Some(found) => self.fill_found(found),
             None => {
-                with_table!(self.scheme, shared(&*self.words), table => table.fill_concurrent(digest, &self.guards))
+                with_table!(self.scheme, packed(&*self.words), table => table.fill_concurrent(digest, &self.guards))
             }
         }
     }
@@ -108,14 +108,14 @@ impl SharedTable {
     #[cold]
     #[inline(never)]
     pub(super) fn insert_with_several_locks(&self, digest: Digest, repeated: Repeated) -> Result<bool, Refusal> {
-        with_table!(self.scheme, shared(&*self.words), table => {
+        with_table!(self.scheme, packed(&*self.words), table => {
             table.insert_with_several_locks(digest, repeated, &self.guards)
         })
     }
 
     /// Stores a copy of a key in a table that nobody else writes, unless there is no room. Returns `true` if it was stored.
     pub(super) fn insert_locked(&self, digest: Digest, all: &AllGuards<'_>) -> bool {
-        let is_stored = with_table!(self.scheme, shared(&*self.words), table => {
+        let is_stored = with_table!(self.scheme, packed(&*self.words), table => {
             let (fingerprint, primary) = table.addressing.locate(digest);
             table.insert_locked(fingerprint, primary, &self.guards, all).is_ok()
         });
@@ -141,7 +141,7 @@ impl SharedTable {
         match self.scheme.planned.find_in_halves(&*self.words, digest, Change::Remove) {
             Some(found) => self.empty_found(found),
             None => {
-                with_table!(self.scheme, shared(&*self.words), table => table.remove_concurrent(digest, &self.guards))
+                with_table!(self.scheme, packed(&*self.words), table => table.remove_concurrent(digest, &self.guards))
             }
         }
     }
@@ -159,7 +159,7 @@ impl SharedTable {
     #[cold]
     #[inline(never)]
     fn remove_with_several_locks(&self, digest: Digest) -> Result<bool, Stale> {
-        with_table!(self.scheme, shared(&*self.words), table => table.remove_with_several_locks(digest, &self.guards))
+        with_table!(self.scheme, packed(&*self.words), table => table.remove_with_several_locks(digest, &self.guards))
     }
 }
 
@@ -420,7 +420,7 @@ mod tests {
             let digests = (0..parameters.slot_count() * 95 / 100).map(|key: u64| hasher.digest(&key));
             let mut moved = 0;
             for digest in digests.clone() {
-                let (has_room, is_stored) = with_table!(scheme, shared(&**words), table => {
+                let (has_room, is_stored) = with_table!(scheme, packed(&**words), table => {
                     let (fingerprint, primary) = table.addressing.locate(digest);
                     (table.vacant_place(fingerprint, primary).is_some(), table.fill_concurrent(digest, guards))
                 });
@@ -434,7 +434,7 @@ mod tests {
             assert!(moved > 50, "{addressing:?}: {moved} insertions had to make room");
             for digest in digests {
                 let is_removed =
-                    with_table!(scheme, shared(&**words), table => table.remove_concurrent(digest, guards));
+                    with_table!(scheme, packed(&**words), table => table.remove_concurrent(digest, guards));
                 assert_eq!(is_removed, Ok(true), "{addressing:?}");
             }
             assert_eq!((guards.stripes.stored(), guards.stripes.whole_locks()), (0, 0), "{addressing:?}");

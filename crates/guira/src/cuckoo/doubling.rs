@@ -138,9 +138,9 @@ impl Splitting {
             for half in numbers.rev().map(|number| Half::new(2 * number)) {
                 let (bucket, next) = (addressing.bucket_of_half(half), addressing.next_bucket_of_half(half));
                 if addressing.is_of_odd(half) == addressing.is_half_doubled() {
-                    into.copy(next, &from, bucket);
+                    into.copy_bucket(next, &from, bucket);
                     if addressing.is_half_doubled() {
-                        into.copy(next.following(), &from, bucket.following());
+                        into.copy_bucket(next.following(), &from, bucket.following());
                     }
                     continue;
                 }

@@ -7,7 +7,7 @@ use crate::addressing::Addressing;
 use crate::cast::Whole;
 use crate::digest::Digest;
 use crate::table::{
-    AnyWidths, ConstantWidths, Living, LivingTable, Memory, Table, ValuedTable, ValuedWidths, Values, ValuesMut, Widths,
+    AnyWidths, ConstantWidths, Living, LivingTable, Table, ValuedTable, ValuedWidths, Values, ValuesMut, Widths,
 };
 
 /// The operations on one key, as functions compiled for one pair, which they must be given. They are chosen once, when the
@@ -72,41 +72,29 @@ impl<A: Addressing, T: ValuesMut> CuckooTable<A, LivingTable<T>> {
     }
 }
 
-/// The living fingerprints of a pair with values, over bytes to read or to write. Its widths are the pair's own, or made of them
-/// with constants.
-#[inline(always)]
-fn table<A: Addressing, G: Widths, C: Widths, M: Memory>(
-    pair: &Pair,
-    memory: M,
-    living: Living,
-) -> CuckooTable<A, LivingTable<ValuedTable<C, M>>>
-where
-    Pair: PairOf<A, ValuedWidths<G>>,
-    ValuedWidths<G>: Into<ValuedWidths<C>>,
-{
-    let (addressing, widths) = pair.parts();
-    CuckooTable { addressing: *addressing, slots: ValuedTable::new((*widths).into(), memory) }.living(living)
-}
-
 impl LivingOperations {
     /// The operations of a pair that has these two, compiled for the widths `C`.
     const fn with<C: Widths, A: Addressing, G: Widths>(_addressing: &A, _widths: &ValuedWidths<G>) -> &'static Self
     where
         Pair: PairOf<A, ValuedWidths<G>>,
-        ValuedWidths<G>: Into<ValuedWidths<C>>,
+        ValuedWidths<C>: From<ValuedWidths<G>>,
     {
         const {
             &Self {
-                contains: |pair, bytes, digest, living| table::<A, G, C, _>(pair, bytes, living).contains(digest),
+                contains: |pair, bytes, digest, living| {
+                    CuckooTable::<A, ValuedTable<C, _>>::of_pair(pair, bytes).living(living).contains(digest)
+                },
                 fill: |pair, bytes, digest, value, living, if_absent| {
-                    table::<A, G, C, _>(pair, bytes, living).fill_with(digest, value, if_absent)
+                    CuckooTable::<A, ValuedTable<C, _>>::of_pair(pair, bytes)
+                        .living(living)
+                        .fill_with(digest, value, if_absent)
                 },
                 // It is compiled once for all widths: it waits for memory most of the time.
                 relocate: |pair, bytes, digest, value, living| {
-                    table::<A, G, G, _>(pair, bytes, living).relocate_for(digest, value)
+                    CuckooTable::<A, ValuedTable<G, _>>::of_pair(pair, bytes).living(living).relocate_for(digest, value)
                 },
                 swept: |pair, bytes, buckets, living| {
-                    table::<A, G, C, _>(pair, bytes, living).slots.without_dead(buckets)
+                    CuckooTable::<A, ValuedTable<C, _>>::of_pair(pair, bytes).living(living).slots.without_dead(buckets)
                 },
             }
         }
@@ -118,7 +106,7 @@ impl LivingOperations {
         Pair: PairOf<A, ValuedWidths<AnyWidths<u64>>>,
     {
         with_constant_bits!(
-            widths.slots().numbers().slots_and_bits(),
+            widths.numbers().slots_and_bits(),
             [11 12 13 14],
             BITS => Self::with::<ConstantWidths<u64, 4, BITS>, _, _>(addressing, widths),
             _ => Self::with::<AnyWidths<u64>, _, _>(addressing, widths)
@@ -131,7 +119,7 @@ impl LivingOperations {
         Pair: PairOf<A, ValuedWidths<AnyWidths<u128>>>,
     {
         with_constant_bits!(
-            widths.slots().numbers().slots_and_bits(),
+            widths.numbers().slots_and_bits(),
             [15 16 17 18 19 20 21 22 23 24 25 26 27 28],
             BITS => Self::with::<ConstantWidths<u128, 4, BITS>, _, _>(addressing, widths),
             _ => Self::with::<AnyWidths<u128>, _, _>(addressing, widths)

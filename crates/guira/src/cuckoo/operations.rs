@@ -8,9 +8,7 @@ use crate::addressing::{Addressing, AnySize, DoublingAddressing, RegionSize, Reg
 use crate::cast::Whole;
 use crate::digest::Digest;
 use crate::probe::{AnyRegions, Regions, Regions65536};
-#[cfg(feature = "concurrent")]
-use crate::table::PackedTable;
-use crate::table::{AnyWidths, ConstantFingerprintBits, ConstantWidths, Layout, Table, TableMut, Widths};
+use crate::table::{AnyWidths, ConstantFingerprintBits, ConstantWidths, Layout, PackedTable, Table, TableMut, Widths};
 
 /// The operations on one key or one block of keys, as functions compiled for one pair, which they must be given, or the scheme
 /// with it. They are chosen once, when the scheme is made, so that a call reaches the code for its addressing and layout with a
@@ -243,7 +241,6 @@ pub(crate) fn for_doubling<F: ForDoubling>(pair: &Pair, what: F) -> Option<F::Ou
     })
 }
 
-#[cfg(feature = "concurrent")]
 impl<A: Addressing, C: Widths, M> CuckooTable<A, PackedTable<C, M>> {
     /// The table of a pair, over memory of any kind. Its widths are the pair's own, or made of them with constants.
     #[inline(always)]

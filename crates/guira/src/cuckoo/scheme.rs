@@ -45,20 +45,21 @@ macro_rules! pairs {
             $($($name($addressing, $layout),)*)*
         }
 
-        /// Evaluates an expression with the cuckoo table of a scheme: `over` memory to read, `over_mut` bytes to write, over
-        /// words that threads share (`shared`, packed schemes only), or over memory of either kind with values (`valued`). Or
-        /// evaluates it with the addressing and the layout of a pair.
+        /// Evaluates an expression with the cuckoo table of a scheme: `over` memory to read, `over_mut` bytes to write, or, in schemes
+        /// of the group `packed` or `valued` only, over memory of any kind. Or evaluates it with the addressing and the layout of
+        /// a pair.
         macro_rules! with_table {
-            ($scheme:expr, shared($words:expr), $table:ident => $body:expr) => {
-                $crate::cuckoo::with_table!(
-                    @packed $scheme, widths => $crate::table::PackedTable::new(*widths, $words), $table => $body
-                )
-            };
-            ($scheme:expr, valued($memory:expr), $table:ident => $body:expr) => {
-                $crate::cuckoo::with_table!(
-                    @valued $scheme, widths => $crate::table::ValuedTable::new(*widths, $memory), $table => $body
-                )
-            };
+            $(($scheme:expr, $group($memory:expr), $table:ident => $body:expr) => {
+                match &$scheme.pair {
+                    $($crate::cuckoo::Pair::$name(addressing, widths) => {
+                        let slots = $crate::table::PackedTable::new(*widths, $memory);
+                        #[allow(unused_mut, reason = "some expressions write")]
+                        let mut $table = $crate::cuckoo::CuckooTable { addressing: *addressing, slots };
+                        $body
+                    })*
+                    _ => unreachable!("a filter of this kind has no such table"),
+                }
+            };)*
             ($scheme:expr, $over:ident($memory:expr), $table:ident => $body:expr) => {
                 $crate::cuckoo::with_table!(&$scheme.pair, (addressing, layout) => {
                     let (addressing, slots) = (*addressing, $crate::table::Layout::$over(*layout, $memory));
@@ -72,17 +73,6 @@ macro_rules! pairs {
                     $($($crate::cuckoo::Pair::$name($a, $l) => $body,)*)*
                 }
             };
-            $((@$group $scheme:expr, $widths:ident => $slots:expr, $table:ident => $body:expr) => {
-                match &$scheme.pair {
-                    $($crate::cuckoo::Pair::$name(addressing, $widths) => {
-                        let slots = $slots;
-                        #[allow(unused_mut, reason = "some expressions write")]
-                        let mut $table = $crate::cuckoo::CuckooTable { addressing: *addressing, slots };
-                        $body
-                    })*
-                    _ => unreachable!("a filter of this kind has no such table"),
-                }
-            };)*
         }
 
         $($(impl PairOf<$addressing, $layout> for Pair {

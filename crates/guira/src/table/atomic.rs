@@ -250,10 +250,17 @@ impl<'table, G: Widths> PackedTable<G, &'table [AtomicU64]> {
         PackedTable::new(self.widths(), ToWrite { words: self.memory(), hint: PrefetchToWrite::of_this_processor() })
     }
 
-    /// The table, to be written.
+    /// The table, to be written. `leaves` is called as [`Watched`] says, with the fingerprint alone.
     #[inline]
-    pub(super) fn over_watched<L: Fn(Fingerprint)>(self, leaves: L) -> PackedTable<G, Watched<'table, L>> {
-        PackedTable::new(self.widths(), Watched::new(self.memory(), leaves))
+    pub(super) fn over_watched(
+        self,
+        leaves: impl Fn(Fingerprint),
+    ) -> PackedTable<G, Watched<'table, impl Fn(Fingerprint)>> {
+        let widths = self.widths();
+        let leaves = move |content: Fingerprint| {
+            Fingerprint::new(widths.fingerprint(content.get())).into_iter().for_each(&leaves);
+        };
+        PackedTable::new(widths, Watched::new(self.memory(), leaves))
     }
 }
 

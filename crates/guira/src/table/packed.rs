@@ -1,5 +1,5 @@
-//! The plain layout: slots of f bits, one after the other, without a gap. With values beside the fingerprints, the slots
-//! of [`ValuedTable`](super::ValuedTable) are kept the same way.
+//! The plain layout: slots of f bits, one after the other, without a gap. Slots of a [`ValuedTable`](super::ValuedTable) have a
+//! value above the fingerprint.
 
 use core::hint::select_unpredictable;
 use core::marker::PhantomData;
@@ -32,8 +32,23 @@ pub(crate) trait Widths: Copy {
     /// Whether each bucket starts at a byte.
     const WHOLE_BYTES: bool;
 
+    /// Whether slots hold more than fingerprints.
+    const VALUED: bool = false;
+
     /// The widths of slots, of buckets and of the words that buckets are read in.
     fn numbers(self) -> Numbers<Self::Word>;
+
+    /// A word of slots, with 0 for what is beside fingerprints.
+    #[inline(always)]
+    fn fingerprints(self, word: Self::Word) -> Self::Word {
+        word
+    }
+
+    /// The fingerprint in a slot with these bits, or 0.
+    #[inline(always)]
+    fn fingerprint(self, content: u64) -> u64 {
+        content
+    }
 }
 
 /// The widths of a packed table as numbers.
@@ -223,9 +238,15 @@ impl<G: Widths, M> PackedTable<G, M> {
 impl<G: Widths, M: Memory> PackedTable<G, M> {
     /// The word of a bucket that starts at its bit `at`; the bits above its slots belong to others.
     #[inline(always)]
-    pub(super) fn word(&self, bucket: BucketIndex, at: u32) -> G::Word {
+    fn word(&self, bucket: BucketIndex, at: u32) -> G::Word {
         let (byte, before) = self.byte_of(bucket, at);
         self.memory.word(byte, before, self.numbers().word_bits)
+    }
+
+    /// The word of a bucket that is read in a single one, with 0 for what is beside fingerprints.
+    #[inline(always)]
+    fn fingerprints(&self, bucket: BucketIndex) -> G::Word {
+        self.widths.fingerprints(self.word(bucket, 0))
     }
 
     /// Goes through the words of a bucket with what `next` makes of the value so far.
@@ -251,7 +272,7 @@ impl<G: Widths, M: Memory> PackedTable<G, M> {
 
     /// The first slot of a bucket that `find` finds in one of its words, given the bit at which the slot starts there.
     #[inline(always)]
-    pub(super) fn first_slot(&self, bucket: BucketIndex, find: impl Fn(G::Word) -> Option<u32>) -> Option<Slot> {
+    fn first_slot(&self, bucket: BucketIndex, find: impl Fn(G::Word) -> Option<u32>) -> Option<Slot> {
         let found = |at| find(self.word(bucket, at)).map(|bit| Slot(at + bit));
         let mut slot = found(0);
         if !G::ONE_WORD {
@@ -266,7 +287,7 @@ impl<G: Widths, M: Memory> PackedTable<G, M> {
 
     /// The sum of `count` over the words of a bucket.
     #[inline(always)]
-    pub(super) fn total(&self, bucket: BucketIndex, count: impl Fn(G::Word) -> u32) -> u32 {
+    fn total(&self, bucket: BucketIndex, count: impl Fn(G::Word) -> u32) -> u32 {
         self.fold_words(bucket, 0, |sum, word| sum + count(word))
     }
 
@@ -307,7 +328,7 @@ impl<G: Widths, M: Memory> Table for PackedTable<G, M> {
     #[inline]
     fn contains(&self, bucket: BucketIndex, fingerprint: Fingerprint) -> bool {
         let (lanes, pattern) = (self.lanes(), self.lanes().broadcast(fingerprint.get()));
-        self.any_word(bucket, |word| lanes.any_equal(word, pattern))
+        self.any_word(bucket, |word| lanes.any_equal(self.widths.fingerprints(word), pattern))
     }
 
     // Always inlined: a table that is passed to a function has to be written to memory first.
@@ -315,7 +336,7 @@ impl<G: Widths, M: Memory> Table for PackedTable<G, M> {
     fn either_contains(&self, first: BucketIndex, second: BucketIndex, fingerprint: Fingerprint) -> bool {
         if G::ONE_WORD {
             let (lanes, pattern) = (self.lanes(), self.lanes().broadcast(fingerprint.get()));
-            lanes.any_equal_of_two(self.word(first, 0), self.word(second, 0), pattern)
+            lanes.any_equal_of_two(self.fingerprints(first), self.fingerprints(second), pattern)
         } else {
             self.contains(first, fingerprint) | self.contains(second, fingerprint)
         }
@@ -327,25 +348,26 @@ impl<G: Widths, M: Memory> Table for PackedTable<G, M> {
             return super::find_in_either(self, first, second, fingerprint);
         }
         let (lanes, pattern) = (self.lanes(), self.lanes().broadcast(fingerprint.get()));
-        let (is_first, bit) = lanes.lowest_equal_of_two(self.word(first, 0), self.word(second, 0), pattern)?;
+        let (first_word, second_word) = (self.fingerprints(first), self.fingerprints(second));
+        let (is_first, bit) = lanes.lowest_equal_of_two(first_word, second_word, pattern)?;
         Some(Place { bucket: select_unpredictable(is_first, first, second), slot: Slot(bit) })
     }
 
     #[inline]
     fn slot_of(&self, bucket: BucketIndex, fingerprint: Fingerprint) -> Option<Slot> {
         let (lanes, pattern) = (self.lanes(), self.lanes().broadcast(fingerprint.get()));
-        self.first_slot(bucket, |word| lanes.lowest_equal(word, pattern))
+        self.first_slot(bucket, |word| lanes.lowest_equal(self.widths.fingerprints(word), pattern))
     }
 
     #[inline]
     fn count(&self, bucket: BucketIndex, fingerprint: Fingerprint) -> u32 {
         let (lanes, pattern) = (self.lanes(), self.lanes().broadcast(fingerprint.get()));
-        self.total(bucket, |word| lanes.count_equal(word, pattern))
+        self.total(bucket, |word| lanes.count_equal(self.widths.fingerprints(word), pattern))
     }
 
     #[inline]
     fn vacancy(&self, bucket: BucketIndex) -> Vacancy {
-        // Slots are filled from the first on, so the position of the first empty one tells how many are full. If slots
+        // An empty slot is 0 as a whole. Slots are filled from the first on, so the position of the first empty one tells how many are full. If slots
         // before the last were emptied it tells fewer, and buckets only fill less evenly.
         if G::ONE_WORD {
             let end = self.lanes().end_of_lowest_equal(self.word(bucket, 0), G::Word::ZERO);
@@ -368,22 +390,24 @@ impl<G: Widths, M: Memory> Table for PackedTable<G, M> {
 
     #[inline]
     fn filled_slots(&self, bucket: BucketIndex) -> impl Iterator<Item = (Slot, Fingerprint)> {
-        self.contents(bucket).filter_map(|(slot, content)| Some((slot, Fingerprint::new(content)?)))
+        let fingerprint = |content| Fingerprint::new(self.widths.fingerprint(content));
+        self.contents(bucket).filter_map(move |(slot, content)| Some((slot, fingerprint(content)?)))
     }
 
     /// Without a branch on what is in a slot, which can't be predicted.
     #[inline]
     fn count_filled(&self, bucket: BucketIndex, telling: u64) -> (u64, bool) {
         let each = |(filled, may_be), (_, content): (Slot, u64)| {
-            let is_filled = content != 0;
-            (filled + u64::from(is_filled), may_be & (!is_filled | (content & telling != 0)))
+            let fingerprint = self.widths.fingerprint(content);
+            let is_filled = fingerprint != 0;
+            (filled + u64::from(is_filled), may_be & (!is_filled | (fingerprint & telling != 0)))
         };
         self.contents(bucket).fold((0, true), each)
     }
 
     #[inline]
     fn get(&self, bucket: BucketIndex, slot: Slot) -> Option<Fingerprint> {
-        Fingerprint::new(self.content(bucket, slot))
+        Fingerprint::new(self.widths.fingerprint(self.content(bucket, slot)))
     }
 
     #[inline]
@@ -401,6 +425,11 @@ impl<G: Widths, M: Memory> Table for PackedTable<G, M> {
             self.memory.prefetch(byte_of(self.bit(bucket, 0)).0, byte_of(last).0);
         }
     }
+
+    /// Whether no empty slot has a value.
+    fn is_well_formed(&self, bucket: BucketIndex) -> bool {
+        !G::VALUED || self.contents(bucket).all(|(_, it)| it == 0 || self.widths.fingerprint(it) != 0)
+    }
 }
 
 impl<G: Widths, M: MemoryMut> TableMut for PackedTable<G, M> {
@@ -416,7 +445,17 @@ impl<G: Widths, M: MemoryMut> TableMut for PackedTable<G, M> {
 
     #[inline]
     fn erase(&mut self, place: Place, fingerprint: Fingerprint) {
-        self.replace(place, fingerprint.get(), 0);
+        if G::VALUED {
+            self.set(place.bucket, place.slot, None);
+        } else {
+            self.replace(place, fingerprint.get(), 0);
+        }
+    }
+
+    #[inline]
+    fn copy(&mut self, from: Place, to: Place) {
+        let content = self.content(from.bucket, from.slot);
+        self.set_content(to.bucket, to.slot, content);
     }
 }
 
@@ -457,7 +496,12 @@ impl<G: Widths, M: MemoryMut> PackedTable<G, M> {
 
     /// Fills an empty bucket with what one of another table holds, whose slots may be a bit wider, which is left out: the highest.
     #[inline(always)]
-    pub(crate) fn copy<N: Memory>(&mut self, bucket: BucketIndex, from: &PackedTable<G, N>, copied: BucketIndex) {
+    pub(crate) fn copy_bucket<N: Memory>(
+        &mut self,
+        bucket: BucketIndex,
+        from: &PackedTable<G, N>,
+        copied: BucketIndex,
+    ) {
         let ((slots, narrow), wide) = (self.numbers().slots_and_bits(), from.numbers().slot_bits);
         let at_a_time = from.slots_at_a_time();
         debug_assert!(narrow == wide || narrow + 1 == wide);

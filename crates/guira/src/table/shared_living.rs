@@ -58,7 +58,7 @@ impl<G: Widths> SharedLivingTable<'_, G, &[AtomicU64]> {
     /// Puts what is not 0 into a slot that is vacant. Returns `true` if it was.
     #[inline(always)]
     fn put(&self, place: Place, content: u64) -> bool {
-        let slots = self.table.slots.packed();
+        let slots = self.table.slots;
         let old = slots.content(place.bucket, place.slot);
         if old == 0 {
             return slots.fill_with(place, content);
@@ -106,8 +106,8 @@ impl<G: Widths> SharedLivingTable<'_, G, &[AtomicU64]> {
     /// Empties the slots of a bucket that hold dead fingerprints. The caller holds its lock.
     pub(crate) fn sweep(&self, bucket: BucketIndex) {
         for slot in self.slots() {
-            let old = self.table.slots.packed().content(bucket, slot);
-            self.leave_dead(old, || self.table.slots.packed().flip(Place { bucket, slot }, old));
+            let old = self.table.slots.content(bucket, slot);
+            self.leave_dead(old, || self.table.slots.flip(Place { bucket, slot }, old));
         }
     }
 }
@@ -159,7 +159,7 @@ impl<G: Widths, M: Memory> Table for SharedLivingTable<'_, G, M> {
 impl<G: Widths> SharedSlots for SharedLivingTable<'_, G, &[AtomicU64]> {
     #[inline]
     fn is_filled_locked(&self, place: Place) -> bool {
-        let slots = self.table.slots.packed();
+        let slots = self.table.slots;
         slots.straddles(place, 0) || slots.content(place.bucket, place.slot) != 0
     }
 
@@ -169,14 +169,14 @@ impl<G: Widths> SharedSlots for SharedLivingTable<'_, G, &[AtomicU64]> {
     }
 
     fn fill_from(&self, from: Place, to: Place) -> bool {
-        let content = self.table.slots.packed().content(from.bucket, from.slot);
+        let content = self.table.slots.content(from.bucket, from.slot);
         self.get(from.bucket, from.slot).is_some() && self.put(to, content)
     }
 
     #[cold]
     #[inline(never)]
     fn keep(self, bucket: BucketIndex, copies: &Copies) {
-        self.table.slots.packed().keep_in(bucket, &copies.table);
+        self.table.slots.keep_in(bucket, &copies.table);
     }
 
     #[inline]
@@ -193,7 +193,7 @@ impl<G: Widths, M: MemoryMut> TableMut for SharedLivingTable<'_, G, M> {
     }
 
     fn copy(&mut self, from: Place, to: Place) {
-        let content = self.table.slots.packed().content(from.bucket, from.slot);
+        let content = self.table.slots.content(from.bucket, from.slot);
         self.overwrite(to, content);
     }
 }
@@ -201,8 +201,8 @@ impl<G: Widths, M: MemoryMut> TableMut for SharedLivingTable<'_, G, M> {
 impl<G: Widths, M: MemoryMut> SharedLivingTable<'_, G, M> {
     /// Replaces all that a slot holds.
     fn overwrite(&mut self, place: Place, content: u64) {
-        let old = self.table.slots.packed().content(place.bucket, place.slot);
-        self.table.slots.overwrite(place, content);
+        let old = self.table.slots.content(place.bucket, place.slot);
+        self.table.slots.set_content(place.bucket, place.slot, content);
         self.leave_dead(old, || ());
     }
 }

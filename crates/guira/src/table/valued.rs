@@ -1,11 +1,7 @@
 //! Packed slots with a value beside the fingerprint: f + v bits, the fingerprint in the low f.
 
-#[cfg(feature = "concurrent")]
-use super::Watched;
-use super::{
-    AnyWidths, ConstantWidths, Fits, Layout, Memory, MemoryMut, PackedTable, Place, Slot, Table, TableMut, Vacancy,
-    Values, ValuesMut, Widths,
-};
+use super::packed::Numbers;
+use super::{AnyWidths, ConstantWidths, Fits, Memory, MemoryMut, PackedTable, Place, Values, ValuesMut, Widths};
 use crate::addressing::{BucketIndex, Fingerprint};
 use crate::cast::low_32;
 use crate::parameters::Parameters;
@@ -29,16 +25,8 @@ impl<W: Word> Fits for ValuedWidths<AnyWidths<W>> {
         debug_assert!(parameters.value_bits() > 0);
         let slots = AnyWidths::fitting(parameters)?;
         let fingerprint_mask = parameters.fingerprint_mask();
-        let fingerprints = PackedTable::new(slots, ()).lanes().broadcast(fingerprint_mask);
+        let fingerprints = slots.numbers().lanes.broadcast(fingerprint_mask);
         Some(Self { slots, fingerprints, fingerprint_bits: parameters.fingerprint_bits(), fingerprint_mask })
-    }
-}
-
-impl<W: Word> ValuedWidths<AnyWidths<W>> {
-    /// The widths of the slots, values included.
-    #[inline(always)]
-    pub(crate) const fn slots(self) -> AnyWidths<W> {
-        self.slots
     }
 }
 
@@ -53,198 +41,82 @@ impl<W: Word, const SLOTS: u32, const SLOT_BITS: u32> From<ValuedWidths<AnyWidth
     }
 }
 
-impl<G: Widths> Layout for ValuedWidths<G> {
-    #[inline]
-    fn over<M: Memory>(self, memory: M) -> impl Table {
-        ValuedTable::new(self, memory)
+impl<G: Widths> Widths for ValuedWidths<G> {
+    type Word = G::Word;
+    const ONE_WORD: bool = G::ONE_WORD;
+    const WHOLE_BYTES: bool = G::WHOLE_BYTES;
+    const VALUED: bool = true;
+
+    #[inline(always)]
+    fn numbers(self) -> Numbers<G::Word> {
+        self.slots.numbers()
     }
 
-    #[inline]
-    fn over_mut(self, memory: &mut [u8]) -> impl TableMut {
-        ValuedTable::new(self, memory)
+    #[inline(always)]
+    fn fingerprints(self, word: G::Word) -> G::Word {
+        word & self.fingerprints
+    }
+
+    #[inline(always)]
+    fn fingerprint(self, content: u64) -> u64 {
+        content & self.fingerprint_mask
     }
 }
 
 /// A slot is empty where its fingerprint is 0; its value is then 0 too, so that equal contents are equal bits.
 ///
 /// Comparing takes one more instruction per word than without values: all but the fingerprints is masked away.
-#[derive(Clone, Copy)]
-pub(crate) struct ValuedTable<G: Widths, M> {
-    slots: PackedTable<G, M>,
-    widths: ValuedWidths<G>,
-}
+pub(crate) type ValuedTable<G, M> = PackedTable<ValuedWidths<G>, M>;
 
 impl<G: Widths, M> ValuedTable<G, M> {
-    /// The table that this memory holds.
-    #[inline]
-    pub(crate) fn new(widths: ValuedWidths<G>, memory: M) -> Self {
-        Self { slots: PackedTable::new(widths.slots, memory), widths }
-    }
-
     /// All that a slot holds of a fingerprint with a value.
     #[inline]
     pub(super) const fn content_of(&self, fingerprint: Fingerprint, value: u32) -> u64 {
-        fingerprint.get() | ((value as u64) << self.widths.fingerprint_bits)
+        fingerprint.get() | ((value as u64) << self.widths().fingerprint_bits)
     }
 
     /// The value of what a slot holds.
     #[inline]
     pub(super) const fn value_of(&self, content: u64) -> u32 {
-        low_32(content >> self.widths.fingerprint_bits)
+        low_32(content >> self.widths().fingerprint_bits)
     }
 }
 
 #[cfg(feature = "concurrent")]
-impl<G: Widths, M> ValuedTable<G, M> {
-    /// The slots, values and all.
-    #[inline]
-    pub(super) const fn packed(&self) -> &PackedTable<G, M> {
-        &self.slots
-    }
-}
-
-#[cfg(feature = "concurrent")]
-impl<G: Widths, M: MemoryMut> ValuedTable<G, M> {
-    /// Replaces all that a slot holds.
-    pub(super) fn overwrite(&mut self, place: Place, content: u64) {
-        self.slots.set_content(place.bucket, place.slot, content);
-    }
-}
-
-#[cfg(feature = "concurrent")]
-impl<'table, G: Widths> ValuedTable<G, &'table [AtomicU64]> {
+impl<G: Widths> ValuedTable<G, &[AtomicU64]> {
     /// Whether the value of a slot is in two words.
     #[inline]
     pub(super) fn value_straddles(&self, place: Place) -> bool {
-        self.slots.straddles(place, self.widths.fingerprint_bits)
-    }
-
-    /// The table, to be written. `leaves` is called as [`Watched`] says, with the fingerprint alone.
-    #[inline]
-    pub(super) fn over_watched(
-        self,
-        leaves: impl Fn(Fingerprint),
-    ) -> ValuedTable<G, Watched<'table, impl Fn(Fingerprint)>> {
-        let (widths, mask) = (self.widths, self.widths.fingerprint_mask);
-        let leaves = move |content: Fingerprint| Fingerprint::new(content.get() & mask).into_iter().for_each(&leaves);
-        ValuedTable { slots: self.slots.over_watched(leaves), widths }
-    }
-}
-
-impl<G: Widths, M: Memory> Table for ValuedTable<G, M> {
-    #[inline]
-    fn contains(&self, bucket: BucketIndex, fingerprint: Fingerprint) -> bool {
-        let (lanes, pattern) = (self.slots.lanes(), self.slots.lanes().broadcast(fingerprint.get()));
-        self.slots.any_word(bucket, |word| lanes.any_equal(word & self.widths.fingerprints, pattern))
-    }
-
-    #[inline(always)]
-    fn either_contains(&self, first: BucketIndex, second: BucketIndex, fingerprint: Fingerprint) -> bool {
-        if !G::ONE_WORD {
-            return self.contains(first, fingerprint) | self.contains(second, fingerprint);
-        }
-        let (lanes, pattern) = (self.slots.lanes(), self.slots.lanes().broadcast(fingerprint.get()));
-        let fingerprints = |bucket| self.slots.word(bucket, 0) & self.widths.fingerprints;
-        let (first, second) = (fingerprints(first), fingerprints(second));
-        lanes.any_equal_of_two(first, second, pattern)
-    }
-
-    #[inline]
-    fn slot_of(&self, bucket: BucketIndex, fingerprint: Fingerprint) -> Option<Slot> {
-        let (lanes, pattern) = (self.slots.lanes(), self.slots.lanes().broadcast(fingerprint.get()));
-        self.slots.first_slot(bucket, |word| lanes.lowest_equal(word & self.widths.fingerprints, pattern))
-    }
-
-    #[inline]
-    fn count(&self, bucket: BucketIndex, fingerprint: Fingerprint) -> u32 {
-        let (lanes, pattern) = (self.slots.lanes(), self.slots.lanes().broadcast(fingerprint.get()));
-        self.slots.total(bucket, |word| lanes.count_equal(word & self.widths.fingerprints, pattern))
-    }
-
-    #[inline]
-    fn vacancy(&self, bucket: BucketIndex) -> Vacancy {
-        // An empty slot is 0 as a whole, so it is found as in a table without values.
-        self.slots.vacancy(bucket)
-    }
-
-    #[inline]
-    fn slots(&self) -> impl Iterator<Item = Slot> {
-        self.slots.slots()
-    }
-
-    #[inline]
-    fn filled_slots(&self, bucket: BucketIndex) -> impl Iterator<Item = (Slot, Fingerprint)> {
-        let mask = self.widths.fingerprint_mask;
-        let contents = self.slots.contents(bucket);
-        contents.filter_map(move |(slot, content)| Some((slot, Fingerprint::new(content & mask)?)))
-    }
-
-    #[inline]
-    fn get(&self, bucket: BucketIndex, slot: Slot) -> Option<Fingerprint> {
-        Fingerprint::new(self.slots.content(bucket, slot) & self.widths.fingerprint_mask)
-    }
-
-    #[inline]
-    fn is_worth_prefetching(&self) -> bool {
-        self.slots.is_worth_prefetching()
-    }
-
-    #[inline]
-    fn prefetch(&self, bucket: BucketIndex) {
-        self.slots.prefetch(bucket);
-    }
-
-    /// Whether no empty slot has a value.
-    fn is_well_formed(&self, bucket: BucketIndex) -> bool {
-        let mut contents = self.slots.contents(bucket);
-        contents.all(|(_, content)| content == 0 || content & self.widths.fingerprint_mask != 0)
-    }
-}
-
-impl<G: Widths, M: MemoryMut> TableMut for ValuedTable<G, M> {
-    #[inline]
-    fn set(&mut self, bucket: BucketIndex, slot: Slot, fingerprint: Option<Fingerprint>) {
-        self.slots.set(bucket, slot, fingerprint);
-    }
-
-    #[inline]
-    fn fill(&mut self, place: Place, fingerprint: Fingerprint) {
-        self.slots.fill(place, fingerprint);
-    }
-
-    #[inline]
-    fn copy(&mut self, from: Place, to: Place) {
-        let content = self.slots.content(from.bucket, from.slot);
-        self.slots.set_content(to.bucket, to.slot, content);
+        self.straddles(place, self.widths().fingerprint_bits)
     }
 }
 
 impl<G: Widths, M: Memory> Values for ValuedTable<G, M> {
     #[inline]
     fn value(&self, place: Place) -> u32 {
-        self.value_of(self.slots.content(place.bucket, place.slot))
+        self.value_of(self.content(place.bucket, place.slot))
     }
 
     #[inline]
     fn may_have_value(&self, bucket: BucketIndex, value: u32) -> bool {
-        let (lanes, pattern) =
-            (self.slots.lanes(), self.slots.lanes().broadcast(u64::from(value) << self.widths.fingerprint_bits));
-        self.slots.any_word(bucket, |word| lanes.any_equal(word & !self.widths.fingerprints, pattern))
+        let ValuedWidths { fingerprints, fingerprint_bits, .. } = self.widths();
+        let (lanes, pattern) = (self.lanes(), self.lanes().broadcast(u64::from(value) << fingerprint_bits));
+        self.any_word(bucket, |word| lanes.any_equal(word & !fingerprints, pattern))
     }
 }
 
 impl<G: Widths, M: MemoryMut> ValuesMut for ValuedTable<G, M> {
     #[inline]
     fn set_value(&mut self, place: Place, value: u32) {
-        let fingerprint = self.slots.content(place.bucket, place.slot) & self.widths.fingerprint_mask;
-        let value = u64::from(value) << self.widths.fingerprint_bits;
-        self.slots.set_content(place.bucket, place.slot, fingerprint | value);
+        let fingerprint = self.widths().fingerprint(self.content(place.bucket, place.slot));
+        let value = u64::from(value) << self.widths().fingerprint_bits;
+        self.set_content(place.bucket, place.slot, fingerprint | value);
     }
 
     #[inline]
     fn fill_with_value(&mut self, place: Place, fingerprint: Fingerprint, value: u32) {
         let content = self.content_of(fingerprint, value);
-        self.slots.replace(place, 0, content);
+        self.replace(place, 0, content);
     }
 }
 
@@ -252,7 +124,7 @@ impl<G: Widths, M: MemoryMut> ValuesMut for ValuedTable<G, M> {
 mod tests {
     use alloc::vec::Vec;
 
-    use super::super::{Storage, is_zero_from};
+    use super::super::{Storage, Table, TableMut, is_zero_from};
     use super::*;
     use crate::cast::to_usize;
     use crate::parameters::{self, Addressing, Regions, Shape};
@@ -315,7 +187,7 @@ mod tests {
             assert_eq!(table.vacancy(bucket).slot(), empty, "{what}");
             assert!(table.is_well_formed(bucket), "{what}");
         }
-        assert!(is_zero_from(table.slots.memory(), parameters.table_bits()), "{what}: padding");
+        assert!(is_zero_from(table.memory(), parameters.table_bits()), "{what}: padding");
 
         // A copy takes the value along; an empty slot with a value is noticed.
         let (from, to) = (places[0], places[places.len() - 1]);
