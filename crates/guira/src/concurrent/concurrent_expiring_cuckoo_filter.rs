@@ -16,7 +16,7 @@ use crate::error::{AdvanceError, BuildError, InsertError, OutOfMemory};
 use crate::expiring::{Expires, ExpiringCuckooFilter, Generations, SWEPT_BY_ADVANCE, SWEPT_BY_INSERTION};
 use crate::filter::{Built, Chosen, CuckooFilter, Growth, Kept, ValuedFilter, many, methods};
 use crate::sync::AtomicU64;
-use crate::table::{Copies, Copying, Place, SharedLivingTable, TableMut as _, ValuedTable, Widths};
+use crate::table::{Copies, Copying, LivingTable, Place, SharedLivingTable, TableMut as _, ValuedTable, Widths};
 
 /// An [`ExpiringCuckooFilter`] for several threads: every operation takes it by shared reference.
 ///
@@ -89,10 +89,10 @@ enum Repeated {
     Renewed,
 }
 
-impl<'table, A: Addressing, G: Widths> CuckooTable<A, SharedLivingTable<'table, G, &'table [AtomicU64]>> {
+impl<'table, A: Addressing, G: Widths> CuckooTable<A, SharedLivingTable<'table, G>> {
     fn among(table: CuckooTable<A, ValuedTable<G, &'table [AtomicU64]>>, guards: &TimedGuards<'table>) -> Self {
         let living = guards.times.living(guards.seen);
-        let slots = SharedLivingTable::new(table.slots, living, guards.times.numbers());
+        let slots = LivingTable::new(table.slots, living, guards.times.numbers());
         Self { addressing: table.addressing, slots }
     }
 

@@ -7,7 +7,7 @@ use crate::addressing::Addressing;
 use crate::cast::Whole;
 use crate::digest::Digest;
 use crate::table::{
-    AnyWidths, ConstantWidths, Living, LivingTable, Table, ValuedTable, ValuedWidths, Values, ValuesMut, Widths,
+    AnyWidths, ConstantWidths, Living, LivingTable, MemoryMut, Overwritten, Table, ValuedTable, ValuedWidths, Widths,
 };
 
 /// The operations on one key, as functions compiled for one pair, which they must be given. They are chosen once, when the
@@ -42,15 +42,16 @@ pub(crate) enum Filled {
     Dead(u32),
 }
 
-impl<A: Addressing, T: Values> CuckooTable<A, T> {
+impl<A: Addressing, G: Widths, M> CuckooTable<A, ValuedTable<G, M>> {
     /// The table without dead fingerprints.
     #[inline(always)]
-    pub(crate) fn living(self, living: Living) -> CuckooTable<A, LivingTable<T>> {
-        CuckooTable { addressing: self.addressing, slots: LivingTable::new(self.slots, living) }
+    pub(crate) fn living(self, living: Living) -> CuckooTable<A, LivingTable<G, M, Overwritten>> {
+        let slots = LivingTable::new(self.slots, living, Overwritten::default());
+        CuckooTable { addressing: self.addressing, slots }
     }
 }
 
-impl<A: Addressing, T: ValuesMut> CuckooTable<A, LivingTable<T>> {
+impl<A: Addressing, G: Widths, M: MemoryMut> CuckooTable<A, LivingTable<G, M, Overwritten>> {
     #[inline(always)]
     fn fill_with(&mut self, digest: Digest, value: u32, if_absent: bool) -> Filled {
         let (fingerprint, primary, second) = self.addressing.locate_pair::<Whole>(digest);
@@ -61,9 +62,7 @@ impl<A: Addressing, T: ValuesMut> CuckooTable<A, LivingTable<T>> {
         self.slots.fill_with_value(place, fingerprint, value);
         self.slots.overwritten().map_or(Filled::Empty, Filled::Dead)
     }
-}
 
-impl<A: Addressing, T: ValuesMut> CuckooTable<A, LivingTable<T>> {
     fn relocate_for(&mut self, digest: Digest, value: u32) -> Result<Filled, NoRoom> {
         let (fingerprint, primary, second) = self.addressing.locate_pair::<Whole>(digest);
         let place = self.insert_by_relocation(fingerprint, primary, second)?;

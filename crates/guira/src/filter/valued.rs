@@ -6,7 +6,7 @@ use crate::cuckoo::{BLOCK, CuckooTable, Filled, LivingOperations, NoRoom, with_t
 use crate::digest::{Digest, Key, KeyHasher};
 use crate::error::{InsertError, OutOfMemory};
 use crate::parameters::Parameters;
-use crate::table::{Living, MOST_SLOTS, Place, Table, TableMut, Values, ValuesMut, is_zero_from};
+use crate::table::{Living, MOST_SLOTS, Memory, Place, Table, TableMut, ValuedTable, Widths, is_zero_from};
 
 /// A filter with a value beside each fingerprint. Maps and counting filters are made of it, and decide what a value means.
 #[derive(Clone)]
@@ -16,7 +16,7 @@ pub(crate) struct ValuedFilter {
     operations: &'static LivingOperations,
 }
 
-impl<A: Addressing, T: Values> CuckooTable<A, T> {
+impl<A: Addressing, G: Widths, M: Memory> CuckooTable<A, ValuedTable<G, M>> {
     /// The slots that hold a key's fingerprint, each with its value.
     fn values(&self, digest: Digest) -> impl Iterator<Item = (Place, u32)> {
         let (fingerprint, primary) = self.addressing.locate(digest);
@@ -296,7 +296,11 @@ impl ValuedFilter {
 }
 
 /// The first dead fingerprint of a bucket, with its value.
-fn first_dead(slots: &impl Values, bucket: BucketIndex, living: Living) -> Option<(Place, u32)> {
+fn first_dead<G: Widths, M: Memory>(
+    slots: &ValuedTable<G, M>,
+    bucket: BucketIndex,
+    living: Living,
+) -> Option<(Place, u32)> {
     let with_values = slots.filled_slots(bucket).map(|(slot, _)| {
         let place = Place { bucket, slot };
         (place, slots.value(place))

@@ -8,7 +8,7 @@ use crate::cuckoo::{Crowd, CuckooTable, Filled, NoRoom, with_table};
 use crate::digest::Digest;
 use crate::error::{InsertError, OutOfMemory, ReserveError};
 use crate::parameters::Parameters;
-use crate::table::{AnyWidths, Fits as _, Living, Place, Table, ValuedTable, ValuedWidths, Values, ValuesMut};
+use crate::table::{AnyWidths, Fits as _, Living, Place, Table, ValuedTable, ValuedWidths};
 
 /// The widths of a table before or after a doubling, for words that have room for any bucket.
 pub(super) fn widths(parameters: &Parameters) -> ValuedWidths<AnyWidths<u128>> {

@@ -9,7 +9,7 @@ use crate::addressing::{Addressing as _, BucketIndex};
 use crate::cast::to_usize;
 use crate::cuckoo::{NoRoom, with_table};
 use crate::error::{InsertError, MergeError};
-use crate::table::{Living, Place, Table, ValuedTable, Values, ValuesMut};
+use crate::table::{Living, Place, Table, ValuedTable};
 
 /// What is stored where both filters hold a fingerprint.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -2,7 +2,7 @@
 
 use core::ops::Range;
 
-use super::{Place, Slot, Table, TableMut, Vacancy, Values, ValuesMut};
+use super::{Memory, MemoryMut, Place, Slot, Table, TableMut, Vacancy, ValuedTable, Widths};
 use crate::addressing::{BucketIndex, Fingerprint};
 
 /// Which values say that their fingerprint lives: the numbers of generations, counted modulo a power of two.
@@ -50,27 +50,47 @@ impl Living {
 /// A table with values, some of which say that their fingerprint is dead: it is not found any more, and its slot is taken like
 /// an empty one.
 #[derive(Clone, Copy)]
-pub(crate) struct LivingTable<T> {
-    pub(super) slots: T,
+pub(crate) struct LivingTable<G: Widths, M, D> {
+    pub(super) slots: ValuedTable<G, M>,
     pub(super) living: Living,
-    /// The value of the dead fingerprint that was overwritten, if one was.
-    overwritten: Option<u32>,
+    pub(super) dead: D,
 }
 
-impl<T: Values> LivingTable<T> {
-    /// A table in which other fingerprints than these are dead.
-    #[inline]
-    pub(crate) const fn new(slots: T, living: Living) -> Self {
-        Self { slots, living, overwritten: None }
-    }
+/// Who hears of dead fingerprints that go.
+pub(crate) trait Dead {
+    /// A dead fingerprint with this value was emptied or overwritten.
+    fn leaves(&mut self, value: u32);
+}
 
-    /// The value of the dead fingerprint that was overwritten since the table was made, if one was. An insertion overwrites
-    /// one at the most: it fills a single slot, and moves living fingerprints between the others.
+/// The value of the dead fingerprint that was overwritten since the table was made, if one was. An insertion overwrites one at the
+/// most: it fills a single slot, and moves living fingerprints between the others.
+///
+/// Not a cell: with one, a sweep takes a tenth more instructions.
+pub(crate) type Overwritten = Option<u32>;
+
+impl Dead for Overwritten {
+    #[inline]
+    fn leaves(&mut self, value: u32) {
+        *self = Some(value);
+    }
+}
+
+impl<G: Widths, M> LivingTable<G, M, Overwritten> {
     #[inline]
     pub(crate) const fn overwritten(&self) -> Option<u32> {
-        self.overwritten
+        self.dead
     }
+}
 
+impl<G: Widths, M, D> LivingTable<G, M, D> {
+    /// A table in which other fingerprints than these are dead.
+    #[inline]
+    pub(crate) const fn new(slots: ValuedTable<G, M>, living: Living, dead: D) -> Self {
+        Self { slots, living, dead }
+    }
+}
+
+impl<G: Widths, M: Memory, D> LivingTable<G, M, D> {
     /// Whether a bucket may hold dead fingerprints. Mostly they are of one generation.
     #[inline(always)]
     pub(crate) fn may_have_dead(&self, bucket: BucketIndex) -> bool {
@@ -92,6 +112,14 @@ impl<T: Values> LivingTable<T> {
         found.unwrap_or(buckets.end) - buckets.start
     }
 
+    /// The value of what a slot with this content holds, if that is dead.
+    #[inline(always)]
+    pub(super) const fn dead_value(&self, content: u64) -> Option<u32> {
+        let value = self.slots.value_of(content);
+        let is_dead = self.living.may_have_dead() && content != 0 && self.living.is_dead(value);
+        if is_dead { Some(value) } else { None }
+    }
+
     #[inline]
     fn is_dead(&self, place: Place) -> bool {
         self.living.may_have_dead() && self.living.is_dead(self.slots.value(place))
@@ -108,18 +136,36 @@ impl<T: Values> LivingTable<T> {
     fn vacant_slots(&self, bucket: BucketIndex) -> impl Iterator<Item = Slot> {
         self.slots.slots().filter(move |&slot| self.get(bucket, slot).is_none())
     }
+}
 
-    /// Remembers what a slot held that is about to be overwritten, if that is dead.
+impl<G: Widths, M: MemoryMut, D: Dead> LivingTable<G, M, D> {
+    /// Replaces all that a slot holds.
     #[inline]
-    fn note(&mut self, bucket: BucketIndex, slot: Slot) {
-        let place = Place { bucket, slot };
-        if self.slots.get(bucket, slot).is_some() && self.is_dead(place) {
-            self.overwritten = Some(self.slots.value(place));
+    fn overwrite(&mut self, place: Place, content: u64) {
+        let old = self.slots.content(place.bucket, place.slot);
+        self.slots.replace(place, old, content);
+        if let Some(value) = self.dead_value(old) {
+            self.dead.leaves(value);
         }
+    }
+
+    /// Replaces the value in a slot that is filled.
+    #[inline]
+    pub(crate) fn set_value(&mut self, place: Place, value: u32) {
+        self.slots.set_value(place, value);
+    }
+
+    /// Fills a slot that is empty or dead with a fingerprint and its value.
+    #[inline]
+    pub(crate) fn fill_with_value(&mut self, place: Place, fingerprint: Fingerprint, value: u32) {
+        if self.living.may_have_dead() && self.slots.get(place.bucket, place.slot).is_some() {
+            self.set(place.bucket, place.slot, None);
+        }
+        self.slots.fill_with_value(place, fingerprint, value);
     }
 }
 
-impl<T: Values> Table for LivingTable<T> {
+impl<G: Widths, M: Memory, D> Table for LivingTable<G, M, D> {
     #[inline]
     fn contains(&self, bucket: BucketIndex, fingerprint: Fingerprint) -> bool {
         self.slots.contains(bucket, fingerprint) && self.copies(bucket, fingerprint).next().is_some()
@@ -179,44 +225,16 @@ impl<T: Values> Table for LivingTable<T> {
     }
 }
 
-impl<T: ValuesMut> TableMut for LivingTable<T> {
+/// Fingerprints that are set have the current value.
+impl<G: Widths, M: MemoryMut, D: Dead> TableMut for LivingTable<G, M, D> {
     #[inline]
     fn set(&mut self, bucket: BucketIndex, slot: Slot, fingerprint: Option<Fingerprint>) {
-        self.note(bucket, slot);
-        self.slots.set(bucket, slot, fingerprint);
+        let content = fingerprint.map_or(0, |it| self.slots.content_of(it, self.living.current));
+        self.overwrite(Place { bucket, slot }, content);
     }
 
     #[inline]
     fn copy(&mut self, from: Place, to: Place) {
-        self.note(to.bucket, to.slot);
-        self.slots.copy(from, to);
-    }
-}
-
-impl<T: Values> Values for LivingTable<T> {
-    #[inline]
-    fn value(&self, place: Place) -> u32 {
-        self.slots.value(place)
-    }
-
-    #[inline]
-    fn may_have_value(&self, bucket: BucketIndex, value: u32) -> bool {
-        self.slots.may_have_value(bucket, value)
-    }
-}
-
-impl<T: ValuesMut> ValuesMut for LivingTable<T> {
-    #[inline]
-    fn set_value(&mut self, place: Place, value: u32) {
-        self.slots.set_value(place, value);
-    }
-
-    /// Fills a slot that is empty or dead.
-    #[inline]
-    fn fill_with_value(&mut self, place: Place, fingerprint: Fingerprint, value: u32) {
-        if self.living.may_have_dead() && self.slots.get(place.bucket, place.slot).is_some() {
-            self.set(place.bucket, place.slot, None);
-        }
-        self.slots.fill_with_value(place, fingerprint, value);
+        self.overwrite(to, self.slots.content(from.bucket, from.slot));
     }
 }

@@ -29,7 +29,7 @@ pub(crate) use copying::{Copies, Copying};
 #[cfg(feature = "concurrent")]
 pub(crate) use fallible::{Counted, try_collect};
 pub(crate) use fallible::{ask_for, try_arc, try_box};
-pub(crate) use living::{Living, LivingTable};
+pub(crate) use living::{Living, LivingTable, Overwritten};
 pub(crate) use packed::{AnyWidths, ConstantWidths, PackedTable, Widths};
 pub(crate) use semi_sorted::{AnyFingerprintBits, ConstantFingerprintBits};
 #[cfg(feature = "concurrent")]
@@ -295,23 +295,4 @@ pub(crate) trait Layout: Copy {
 
     /// The slots that these bytes hold, for writing.
     fn over_mut(self, memory: &mut [u8]) -> impl TableMut;
-}
-
-/// A table whose slots hold a value beside the fingerprint. An empty slot has the value 0, and so has one that was just
-/// filled.
-pub(crate) trait Values: Table {
-    /// The value in a slot.
-    fn value(&self, place: Place) -> u32;
-
-    /// Whether a slot of a bucket has this value. An empty slot has the value 0, so with 0 it need not be one with a fingerprint.
-    fn may_have_value(&self, bucket: BucketIndex, value: u32) -> bool;
-}
-
-/// A table with values that can be written.
-pub(crate) trait ValuesMut: Values + TableMut {
-    /// Replaces the value in a slot that is filled.
-    fn set_value(&mut self, place: Place, value: u32);
-
-    /// Fills an empty slot with a fingerprint and its value.
-    fn fill_with_value(&mut self, place: Place, fingerprint: Fingerprint, value: u32);
 }

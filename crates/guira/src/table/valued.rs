@@ -1,7 +1,7 @@
 //! Packed slots with a value beside the fingerprint: f + v bits, the fingerprint in the low f.
 
 use super::packed::Numbers;
-use super::{AnyWidths, ConstantWidths, Fits, Memory, MemoryMut, PackedTable, Place, Values, ValuesMut, Widths};
+use super::{AnyWidths, ConstantWidths, Fits, Memory, MemoryMut, PackedTable, Place, Widths};
 use crate::addressing::{BucketIndex, Fingerprint};
 use crate::cast::low_32;
 use crate::parameters::Parameters;
@@ -91,30 +91,34 @@ impl<G: Widths> ValuedTable<G, &[AtomicU64]> {
     }
 }
 
-impl<G: Widths, M: Memory> Values for ValuedTable<G, M> {
+impl<G: Widths, M: Memory> ValuedTable<G, M> {
+    /// The value in a slot, 0 if that is empty or was just filled.
     #[inline]
-    fn value(&self, place: Place) -> u32 {
+    pub(crate) fn value(&self, place: Place) -> u32 {
         self.value_of(self.content(place.bucket, place.slot))
     }
 
+    /// Whether a slot of a bucket has this value. An empty slot has the value 0, so with 0 it need not be one with a fingerprint.
     #[inline]
-    fn may_have_value(&self, bucket: BucketIndex, value: u32) -> bool {
+    pub(super) fn may_have_value(&self, bucket: BucketIndex, value: u32) -> bool {
         let ValuedWidths { fingerprints, fingerprint_bits, .. } = self.widths();
         let (lanes, pattern) = (self.lanes(), self.lanes().broadcast(u64::from(value) << fingerprint_bits));
         self.any_word(bucket, |word| lanes.any_equal(word & !fingerprints, pattern))
     }
 }
 
-impl<G: Widths, M: MemoryMut> ValuesMut for ValuedTable<G, M> {
+impl<G: Widths, M: MemoryMut> ValuedTable<G, M> {
+    /// Replaces the value in a slot that is filled.
     #[inline]
-    fn set_value(&mut self, place: Place, value: u32) {
+    pub(crate) fn set_value(&mut self, place: Place, value: u32) {
         let fingerprint = self.widths().fingerprint(self.content(place.bucket, place.slot));
         let value = u64::from(value) << self.widths().fingerprint_bits;
         self.set_content(place.bucket, place.slot, fingerprint | value);
     }
 
+    /// Fills an empty slot with a fingerprint and its value.
     #[inline]
-    fn fill_with_value(&mut self, place: Place, fingerprint: Fingerprint, value: u32) {
+    pub(super) fn fill_with_value(&mut self, place: Place, fingerprint: Fingerprint, value: u32) {
         let content = self.content_of(fingerprint, value);
         self.replace(place, 0, content);
     }
