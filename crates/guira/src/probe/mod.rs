@@ -21,4 +21,4 @@ pub(crate) use prefetch::PrefetchToWrite;
 pub(crate) use prefetch::prefetch;
 pub(crate) use vectorized::vectorized;
 #[cfg(feature = "concurrent")]
-pub(crate) use words::{PlacedWords, WordMemory};
+pub(crate) use words::{WordMemory, Words};

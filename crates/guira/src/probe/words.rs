@@ -25,12 +25,12 @@ pub(crate) enum WordMemory {
 ///
 /// A lookup reads the place before it reads the words, and after an acquiring load the compiler takes it for changed if it is anywhere
 /// but here.
-pub(crate) struct PlacedWords {
+pub(crate) struct Words {
     words: NonNull<[AtomicU64]>,
     memory: WordMemory,
 }
 
-impl PlacedWords {
+impl Words {
     pub(crate) fn new(mut memory: WordMemory) -> Self {
         let words = match &mut memory {
             WordMemory::Heap(words) => &mut words[..],
@@ -48,7 +48,7 @@ impl PlacedWords {
     }
 }
 
-impl Deref for PlacedWords {
+impl Deref for Words {
     type Target = [AtomicU64];
 
     #[inline(always)]
@@ -60,7 +60,7 @@ impl Deref for PlacedWords {
 }
 
 // SAFETY: only its owner gives the memory up, and atomics may be used by any thread.
-unsafe impl Send for PlacedWords {}
+unsafe impl Send for Words {}
 
 // SAFETY: as above; what is borrowed gives the words alone.
-unsafe impl Sync for PlacedWords {}
+unsafe impl Sync for Words {}

@@ -8,7 +8,7 @@ use alloc::vec::Vec;
 use zerocopy::FromZeros as _;
 
 #[cfg(not(loom))]
-use super::storage::Mapping;
+use super::storage::huge_pages;
 use super::{
     Copies, Copying, Memory, MemoryMut, OutOfMemory, PackedTable, Place, Storage, Table, TableMut, Widths, byte_of,
     is_large, storage,
@@ -16,24 +16,18 @@ use super::{
 use crate::addressing::{BucketIndex, Fingerprint};
 use crate::cast::{low_32, low_64, to_usize};
 use crate::parameters::bytes_for;
-use crate::probe::{PlacedWords, PrefetchToWrite, Word, WordMemory, prefetch};
+use crate::probe::{PrefetchToWrite, Word, WordMemory, Words, prefetch};
 use crate::sync::{AtomicU64, Ordering};
 
 /// The memory of a table as words of 64 bits, each little-endian like the bytes of [`Storage`].
-pub(crate) struct Words(PlacedWords);
-
 impl Words {
-    fn new(memory: WordMemory) -> Self {
-        Self(PlacedWords::new(memory))
-    }
-
     /// Turns the bytes of a table into words. A large table is not copied.
     pub(crate) fn from_storage(storage: Storage) -> Result<Self, OutOfMemory> {
         let bytes = match storage.0 {
             #[cfg(not(loom))]
-            storage::Memory::HugePages(mapping) => return Ok(Self::new(WordMemory::Pages(mapping.into_pages()))),
+            storage::Memory::HugePages(pages) => return Ok(Self::new(WordMemory::Pages(pages))),
             #[cfg(loom)]
-            storage::Memory::HugePages(mapping) => mapping.bytes().to_vec(),
+            storage::Memory::HugePages(pages) => pages.to_vec(),
             storage::Memory::Heap(bytes) => bytes,
         };
         let mut words = Vec::new();
@@ -54,10 +48,10 @@ impl Words {
 
     /// Turns the words into the bytes of a table, if there is memory for the copy of a small one. A large one is not copied.
     pub(super) fn try_into_storage(self) -> Result<Storage, OutOfMemory> {
-        match self.0.into_memory() {
+        match self.into_memory() {
             WordMemory::Heap(words) => copied(&words),
             #[cfg(not(loom))]
-            WordMemory::Pages(pages) => Ok(Storage(storage::Memory::HugePages(Mapping::of_pages(pages)))),
+            WordMemory::Pages(pages) => Ok(Storage(storage::Memory::HugePages(pages))),
         }
     }
 
@@ -69,8 +63,8 @@ impl Words {
     /// So many bytes, all 0.
     pub(super) fn zeroed_bytes(size: usize) -> Result<Self, OutOfMemory> {
         #[cfg(not(loom))]
-        match Mapping::zeroed(size) {
-            Some(mapping) => Ok(Self::new(WordMemory::Pages(mapping.into_pages()))),
+        match huge_pages(size) {
+            Some(pages) => Ok(Self::new(WordMemory::Pages(pages))),
             None => {
                 let words = AtomicU64::new_vec_zeroed(size / 8).map_err(|_| OutOfMemory)?;
                 Ok(Self::new(WordMemory::Heap(words)))
@@ -109,15 +103,6 @@ fn copied(words: &[AtomicU64]) -> Result<Storage, OutOfMemory> {
         *bytes = load(word).to_le_bytes();
     }
     Ok(storage)
-}
-
-impl Deref for Words {
-    type Target = [AtomicU64];
-
-    #[inline]
-    fn deref(&self) -> &[AtomicU64] {
-        &self.0
-    }
 }
 
 /// Reads a word.

@@ -23,7 +23,7 @@ use core::ops::Deref;
 #[cfg(feature = "concurrent")]
 use atomic::Watched;
 #[cfg(feature = "concurrent")]
-pub(crate) use atomic::{BitsOfSlot, SharedSlots, Words};
+pub(crate) use atomic::{BitsOfSlot, SharedSlots};
 #[cfg(feature = "concurrent")]
 pub(crate) use copying::{Copies, Copying};
 #[cfg(feature = "concurrent")]
@@ -43,6 +43,8 @@ pub(crate) use valued::{ValuedTable, ValuedWidths};
 use crate::addressing::{BucketIndex, Fingerprint};
 use crate::cast::to_usize;
 use crate::parameters::Parameters;
+#[cfg(feature = "concurrent")]
+pub(crate) use crate::probe::Words;
 use crate::probe::{Word, prefetch};
 
 /// The most slots of a bucket.

@@ -8,15 +8,14 @@ use core::sync::atomic::{AtomicBool, Ordering};
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 
+#[cfg(feature = "std")]
+use memmap2::MmapMut;
 use zerocopy::FromZeros as _;
 
 use crate::cast::to_usize;
 use crate::parameters::bytes_for;
 
-#[cfg(feature = "std")]
-pub(super) use huge_pages::Mapping;
-
-/// Whether [`Mapping`]s are not to be made. Set once, before any table is made, and never unset.
+/// Whether no memory is to be mapped for large pages. Set once, before any table is made, and never unset.
 static GLOBAL_ALLOCATOR_ONLY: AtomicBool = AtomicBool::new(false);
 
 /// From now on, all tables are in memory of the global allocator.
@@ -36,7 +35,7 @@ pub(crate) struct Storage(pub(super) Memory);
 pub(super) enum Memory {
     Heap(Vec<u8>),
     #[cfg(feature = "std")]
-    HugePages(Mapping),
+    HugePages(MmapMut),
 }
 
 impl Storage {
@@ -48,8 +47,8 @@ impl Storage {
     /// So many bytes, all 0.
     pub(super) fn zeroed_bytes(size: usize) -> Result<Self, OutOfMemory> {
         #[cfg(feature = "std")]
-        if let Some(mapping) = Mapping::zeroed(size) {
-            return Ok(Self(Memory::HugePages(mapping)));
+        if let Some(pages) = huge_pages(size) {
+            return Ok(Self(Memory::HugePages(pages)));
         }
         // Memory from the system is 0 already, so its pages are not touched.
         u8::new_vec_zeroed(size).map(|bytes| Self(Memory::Heap(bytes))).map_err(|_| OutOfMemory)
@@ -58,8 +57,9 @@ impl Storage {
     /// A copy of a table's bytes.
     pub(crate) fn copied_from(table: &[u8]) -> Result<Self, OutOfMemory> {
         #[cfg(feature = "std")]
-        if let Some(mapping) = Mapping::copied_from(table) {
-            return Ok(Self(Memory::HugePages(mapping)));
+        if let Some(mut pages) = huge_pages(table.len()) {
+            pages.copy_from_slice(table);
+            return Ok(Self(Memory::HugePages(pages)));
         }
         let mut bytes = Vec::new();
         bytes.try_reserve_exact(table.len()).map_err(|_| OutOfMemory)?;
@@ -79,8 +79,10 @@ impl Storage {
                 bytes.truncate(size);
                 bytes.shrink_to_fit();
             }
-            #[cfg(feature = "std")]
-            Memory::HugePages(mapping) => mapping.truncate(size),
+            #[cfg(all(feature = "std", target_os = "linux"))]
+            Memory::HugePages(pages) => crate::probe::give_back(pages, size.max(1)),
+            #[cfg(all(feature = "std", not(target_os = "linux")))]
+            Memory::HugePages(_) => {}
         }
     }
 
@@ -153,7 +155,7 @@ impl Deref for Storage {
         match &self.0 {
             Memory::Heap(bytes) => bytes,
             #[cfg(feature = "std")]
-            Memory::HugePages(mapping) => mapping.bytes(),
+            Memory::HugePages(pages) => pages,
         }
     }
 }
@@ -179,7 +181,7 @@ impl DerefMut for Storage {
         match &mut self.0 {
             Memory::Heap(bytes) => bytes,
             #[cfg(feature = "std")]
-            Memory::HugePages(mapping) => mapping.bytes_mut(),
+            Memory::HugePages(pages) => pages,
         }
     }
 }
@@ -200,79 +202,27 @@ impl PartialEq for Storage {
     }
 }
 
-/// Pages of 2 MiB for large tables, so that a lookup does not wait for address translation as well as for the bucket.
+/// A large page. Tables that are smaller have few pages anyway.
 #[cfg(feature = "std")]
-mod huge_pages {
-    use core::fmt;
+const LARGE_PAGE: usize = 2 << 20;
 
-    use memmap2::MmapMut;
-
-    use super::{GLOBAL_ALLOCATOR_ONLY, Ordering};
-
-    /// A large page. Tables that are smaller have few pages anyway.
-    const PAGE: usize = 2 << 20;
-
-    /// A mapping whose pages the system is asked to make large, wherever 2 MiB of it are aligned. Linux aligns mappings
-    /// of this size; aligning them by hand elsewhere would cost every operation an addition and a check, and would gain
-    /// one large page.
-    pub(in crate::table) struct Mapping(MmapMut);
-
-    impl Mapping {
-        /// `None` where the table is small, the system has no such memory, or the program wants all memory to come from its
-        /// allocator; ordinary memory then serves as well.
-        pub(in crate::table) fn zeroed(size: usize) -> Option<Self> {
-            if size < PAGE || GLOBAL_ALLOCATOR_ONLY.load(Ordering::Relaxed) {
-                return None;
-            }
-            let map = MmapMut::map_anon(size).ok()?;
-            #[cfg(target_os = "linux")]
-            if map.advise(memmap2::Advice::HugePage).is_err() {
-                // A kernel without huge pages: the mapping is as good as any other memory.
-            }
-            Some(Self(map))
-        }
-
-        /// What [`into_pages`](Self::into_pages) returned.
-        #[cfg(all(feature = "concurrent", not(loom)))]
-        pub(in crate::table) const fn of_pages(pages: MmapMut) -> Self {
-            Self(pages)
-        }
-
-        #[cfg(all(feature = "concurrent", not(loom)))]
-        pub(in crate::table) fn into_pages(self) -> MmapMut {
-            self.0
-        }
-
-        pub(super) fn copied_from(bytes: &[u8]) -> Option<Self> {
-            let mut copy = Self::zeroed(bytes.len())?;
-            copy.bytes_mut().copy_from_slice(bytes);
-            Some(copy)
-        }
-
-        /// Gives back the pages behind the first `size` bytes, where the system has a call for that.
-        pub(super) fn truncate(&mut self, size: usize) {
-            #[cfg(target_os = "linux")]
-            crate::probe::give_back(&mut self.0, size.max(1));
-            #[cfg(not(target_os = "linux"))]
-            let _ = size;
-        }
-
-        #[inline]
-        pub(in crate::table) fn bytes(&self) -> &[u8] {
-            &self.0
-        }
-
-        #[inline]
-        pub(in crate::table) fn bytes_mut(&mut self) -> &mut [u8] {
-            &mut self.0
-        }
+/// Memory for a large table, all 0, with pages of 2 MiB, so that a lookup does not wait for address translation as well as for the
+/// bucket. `None` where the table is small, the system has no such memory, or the program wants all memory to come from its
+/// allocator; ordinary memory then serves as well.
+///
+/// The system is asked to make pages large wherever 2 MiB are aligned. Linux aligns mappings of this size; aligning them by hand
+/// elsewhere would cost every operation an addition and a check, and would gain one large page.
+#[cfg(feature = "std")]
+pub(super) fn huge_pages(size: usize) -> Option<MmapMut> {
+    if size < LARGE_PAGE || GLOBAL_ALLOCATOR_ONLY.load(Ordering::Relaxed) {
+        return None;
     }
-
-    impl fmt::Debug for Mapping {
-        fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-            formatter.debug_struct("Mapping").field("size", &self.0.len()).finish_non_exhaustive()
-        }
+    let pages = MmapMut::map_anon(size).ok()?;
+    #[cfg(target_os = "linux")]
+    if pages.advise(memmap2::Advice::HugePage).is_err() {
+        // A kernel without huge pages: the mapping is as good as any other memory.
     }
+    Some(pages)
 }
 
 #[cfg(test)]
