@@ -118,7 +118,7 @@ impl<G: Widths, M: MemoryMut> ValuedTable<G, M> {
 
     /// Fills an empty slot with a fingerprint and its value.
     #[inline]
-    pub(super) fn fill_with_value(&mut self, place: Place, fingerprint: Fingerprint, value: u32) {
+    pub(crate) fn fill_with_value(&mut self, place: Place, fingerprint: Fingerprint, value: u32) {
         let content = self.content_of(fingerprint, value);
         self.replace(place, 0, content);
     }
