@@ -12,7 +12,7 @@ use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use guira::raw::{Merging, Shrinking, Step};
 use guira::{
     AnyFilter, ConcurrentCuckooFilter, ConcurrentExpiringCuckooFilter, CountingCuckooFilter, CuckooFilter, CuckooMap,
-    CuckooSet, ExpiringCuckooFilter, OutOfMemory,
+    CuckooSet, ExpiringCuckooFilter, InsertError, OutOfMemory,
 };
 
 /// What the allocator does on this thread.
@@ -284,6 +284,16 @@ fn no_slot_is_found_in_a_full_table() {
             assert!(said.contains("OutOfMemory") && of(&filter) == of(&full), "allocation {left}: {said}");
         }
     }
+}
+
+/// Where copies of a key fill its buckets, only the list of refused keys takes memory.
+#[test]
+fn an_error_names_the_bytes_of_a_list_of_refused_keys() {
+    let mut filter = fixed();
+    while filter.insert(&7_u64).is_ok() {}
+    let (result, _) = by_plan(Plan { left: 0, is_lasting: true, ..UNLIMITED }, || filter.insert_many(&[7_u64]));
+    let error = result.expect_err("there is no room");
+    assert_eq!((error.rejected, error.reason), (vec![], InsertError::OutOfMemory { bytes: 32 }));
 }
 
 #[test]

@@ -54,12 +54,16 @@ pub(crate) struct Rejected {
 
 impl Rejected {
     pub(crate) fn note(&mut self, digest: Digest, reason: InsertError) -> Result<(), InsertManyError> {
-        if self.digests.try_reserve(1).is_err() {
-            let bytes = 2 * size_of_val(&*self.digests) as u64;
-            return Err(InsertManyError {
-                rejected: take(&mut self.digests),
-                reason: InsertError::OutOfMemory { bytes },
-            });
+        let len = self.digests.len();
+        if len == self.digests.capacity() {
+            let more = len.max(4);
+            if self.digests.try_reserve_exact(more).is_err() {
+                let bytes = ((len + more) * size_of::<Digest>()) as u64;
+                return Err(InsertManyError {
+                    rejected: take(&mut self.digests),
+                    reason: InsertError::OutOfMemory { bytes },
+                });
+            }
         }
         self.reason.get_or_insert(reason);
         self.digests.push(digest);
