@@ -1,7 +1,12 @@
-use core::fmt;
+use thiserror::Error;
 
 /// Why the time of a filter was not moved on: all keys would have expired. The filter is as it was.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Error, PartialEq, Eq)]
+#[error(
+    "at the time {now} all keys would have expired: it is {} after {time}, the time of the filter, and they live for \
+     {lifetime}; if that is not a mistake, jump there",
+    .now.saturating_sub(*.time)
+)]
 #[non_exhaustive]
 pub struct AdvanceError {
     /// The time asked for.
@@ -11,17 +16,3 @@ pub struct AdvanceError {
     /// The lifetime of keys.
     pub lifetime: u64,
 }
-
-impl fmt::Display for AdvanceError {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { now, time, lifetime } = self;
-        write!(
-            formatter,
-            "at the time {now} all keys would have expired: it is {} after {time}, the time of the filter, and they live for \
-             {lifetime}; if that is not a mistake, jump there",
-            now.saturating_sub(*time)
-        )
-    }
-}
-
-impl core::error::Error for AdvanceError {}

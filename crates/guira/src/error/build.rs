@@ -2,21 +2,28 @@ use alloc::format;
 use alloc::string::String;
 use core::fmt;
 
+use thiserror::Error;
+
 use crate::parameters::{Addressing, Layout, Parameters};
 
 /// Why there is no filter with the parameters asked for.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Error, PartialEq)]
 #[non_exhaustive]
 pub enum BuildError {
     /// Neither a capacity nor a number of buckets was given.
+    #[error("a filter needs a capacity (or a number of buckets)")]
     SizeMissing,
     /// Both a capacity and a number of buckets were given.
+    #[error("give either a capacity or a number of buckets, not both")]
     SizeGivenTwice,
     /// Neither a rate nor a fingerprint length was given.
+    #[error("a filter needs a false positive rate or a fingerprint length")]
     PrecisionMissing,
     /// Both a rate and a fingerprint length were given.
+    #[error("give either a false positive rate or a fingerprint length, not both")]
     PrecisionGivenTwice,
     /// A capacity of 0, or one that no table takes.
+    #[error(fmt = capacity)]
     Capacity {
         /// The capacity asked for.
         given: u64,
@@ -24,6 +31,7 @@ pub enum BuildError {
         most: u64,
     },
     /// A largest capacity below the first.
+    #[error("a largest capacity of {given} keys is below the first, which is {capacity}")]
     MaxCapacity {
         /// The largest capacity asked for.
         given: u64,
@@ -31,11 +39,17 @@ pub enum BuildError {
         capacity: u64,
     },
     /// A rate that is not between 0 and 1, both excluded.
+    #[error("a false positive rate of {given:?}: give a number between 0 and 1, such as 0.001")]
     FalsePositiveRate {
         /// The rate asked for.
         given: f64,
     },
     /// A rate that the longest fingerprints, or digests of 64 bits, do not reach.
+    #[error(
+        "a false positive rate of {given:?} is too low for so many keys: with digests of 64 bits and the longest \
+         fingerprints the least is {}; give that or a higher one, or fewer keys",
+        rounded_up(*.least)
+    )]
     RateTooLow {
         /// The rate asked for.
         given: f64,
@@ -45,6 +59,12 @@ pub enum BuildError {
         least: f64,
     },
     /// A rate that fingerprints do not reach that are short enough for the values beside them.
+    #[error(
+        "a false positive rate of {given:?} is too low: a fingerprint has at most {} bits together with a value of \
+         {value_bits}, with which the least is {}; give that or a higher one, or values of fewer bits",
+        Parameters::MAX_BITS_WITH_VALUE,
+        rounded_up(*.least)
+    )]
     RateTooLowWithValues {
         /// The rate asked for.
         given: f64,
@@ -54,6 +74,7 @@ pub enum BuildError {
         value_bits: u32,
     },
     /// A fingerprint length out of range.
+    #[error("fingerprints of {given} bits: they have {least} to {most} bits")]
     FingerprintBits {
         /// The bits asked for.
         given: u32,
@@ -63,6 +84,10 @@ pub enum BuildError {
         most: u32,
     },
     /// A fingerprint too short for the capacity: more keys than fit would share both buckets.
+    #[error(
+        "fingerprints of {given} bits are too short for {capacity} keys, of which too many would share their buckets: give \
+         at least {least} bits, a lower rate or larger buckets"
+    )]
     FingerprintTooShort {
         /// The bits asked for.
         given: u32,
@@ -72,6 +97,10 @@ pub enum BuildError {
         capacity: u64,
     },
     /// A bucket size that the layout does not have.
+    #[error(
+        "buckets of {given} slots: {layout} tables have buckets of {}",
+        Alternatives(.layout.bucket_sizes())
+    )]
     SlotsPerBucket {
         /// The slots asked for.
         given: u32,
@@ -79,11 +108,16 @@ pub enum BuildError {
         layout: Layout,
     },
     /// A bucket size that tables that can grow do not have: with fewer slots, too many keys would share both buckets.
+    #[error("buckets of {given} slots: tables that can grow have buckets of 4 or 8")]
     GrowingSlotsPerBucket {
         /// The slots asked for.
         given: u32,
     },
     /// A layout or an addressing that filters that grow do not have.
+    #[error(
+        "a filter that grows, with {layout} layout and {addressing} addressing: it is packed, and chooses its addressing \
+         itself"
+    )]
     GrowingShape {
         /// The layout asked for.
         layout: Layout,
@@ -91,8 +125,12 @@ pub enum BuildError {
         addressing: Addressing,
     },
     /// A number of buckets or a fingerprint length for a filter that grows, which takes a capacity and a rate.
+    #[error(
+        "a filter that grows takes a capacity and a false positive rate, no number of buckets or fingerprint length"
+    )]
     GrowingPrecision,
     /// A layout that does not go with the addressing.
+    #[error("{layout} tables do not go with {addressing} addressing")]
     LayoutWithAddressing {
         /// The layout asked for.
         layout: Layout,
@@ -100,6 +138,12 @@ pub enum BuildError {
         addressing: Addressing,
     },
     /// Values of no bits, or too long for the fingerprints beside them.
+    #[error(
+        "values of {given} bits beside fingerprints of {fingerprint_bits}: a value has 1 to {} bits, and both together have \
+         at most {}",
+        Parameters::MAX_VALUE_BITS,
+        Parameters::MAX_BITS_WITH_VALUE
+    )]
     ValueBits {
         /// The bits of a value asked for.
         given: u32,
@@ -107,6 +151,7 @@ pub enum BuildError {
         fingerprint_bits: u32,
     },
     /// More bits than a value of the map's type has.
+    #[error("values of {given} bits, of a type whose values have {most} at the most")]
     ValueBitsOfType {
         /// The bits asked for.
         given: u32,
@@ -114,10 +159,13 @@ pub enum BuildError {
         most: u32,
     },
     /// Bits of values for a filter without values.
+    #[error("bits of values, for a filter without values: maps and filters that count have them")]
     ValueBitsUnused,
     /// No lifetime was given for a filter whose keys expire.
+    #[error("a filter whose keys expire needs a lifetime")]
     LifetimeMissing,
     /// A lifetime, or a resolution of it, that filters whose keys expire can't have.
+    #[error(fmt = resolution)]
     Resolution {
         /// The resolution that was asked for, or that follows from the lifetime.
         given: u64,
@@ -125,6 +173,10 @@ pub enum BuildError {
         lifetime: u64,
     },
     /// Values in a table that can't have them.
+    #[error(
+        "values in a {layout} table with {addressing} addressing: only packed tables with regional or doubling addressing \
+         have them"
+    )]
     ValuesInLayout {
         /// The layout asked for.
         layout: Layout,
@@ -132,16 +184,19 @@ pub enum BuildError {
         addressing: Addressing,
     },
     /// A layout that filters for several threads do not have: they are packed.
+    #[error("a {layout} table: filters for several threads are packed")]
     ConcurrentLayout {
         /// The layout asked for.
         layout: Layout,
     },
     /// No buckets, or more than a table can have.
+    #[error("{given} buckets: a table has 1 to {}", Parameters::MAX_BUCKETS)]
     BucketCount {
         /// The buckets asked for.
         given: u64,
     },
     /// A number of buckets that is not a power of 2, 3 or 4, where the addressing needs one.
+    #[error("{given} buckets: this addressing needs a power of {base}; regional addressing takes any number")]
     BucketCountNotPower {
         /// The buckets asked for.
         given: u64,
@@ -149,144 +204,49 @@ pub enum BuildError {
         base: u64,
     },
     /// An odd number of buckets per region, where the addressing needs pairs.
+    #[error("{given} buckets in a region: this addressing needs an even number")]
     BucketCountOdd {
         /// The buckets of a region.
         given: u64,
     },
     /// A table that can't have been doubled so often: it has another addressing, or would have begun with an odd number
     /// of buckets or with too many or too few fingerprint bits.
+    #[error("no table with these parameters can have been doubled {given} times")]
     Doublings {
         /// The doublings.
         given: u32,
     },
     /// No table with these parameters can have had half of its buckets doubled as often.
+    #[error("no table with these parameters can have been doubled {} times", f64::from(*.given) / 2.0)]
     HalfDoublings {
         /// How often half of the buckets were doubled.
         given: u32,
     },
     /// The memory for the table could not be allocated.
+    #[error("no memory for a table of {bytes} bytes")]
     OutOfMemory {
         /// The bytes of the table.
         bytes: u64,
     },
 }
 
-impl fmt::Display for BuildError {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::SizeMissing => formatter.write_str("a filter needs a capacity (or a number of buckets)"),
-            Self::SizeGivenTwice => formatter.write_str("give either a capacity or a number of buckets, not both"),
-            Self::PrecisionMissing => {
-                formatter.write_str("a filter needs a false positive rate or a fingerprint length")
-            }
-            Self::PrecisionGivenTwice => {
-                formatter.write_str("give either a false positive rate or a fingerprint length, not both")
-            }
-            Self::Capacity { given: 0, .. } => {
-                formatter.write_str("a capacity of 0: give the number of keys, at least 1")
-            }
-            Self::Capacity { given, most } => {
-                write!(formatter, "a capacity of {given} keys is too large: the largest table has {most} slots")
-            }
-            Self::MaxCapacity { given, capacity } => {
-                write!(formatter, "a largest capacity of {given} keys is below the first, which is {capacity}")
-            }
-            Self::FalsePositiveRate { given } => {
-                write!(formatter, "a false positive rate of {given:?}: give a number between 0 and 1, such as 0.001")
-            }
-            Self::RateTooLow { given, least } => write!(
-                formatter,
-                "a false positive rate of {given:?} is too low for so many keys: with digests of 64 bits and the longest \
-                 fingerprints the least is {}; give that or a higher one, or fewer keys",
-                rounded_up(*least)
-            ),
-            Self::RateTooLowWithValues { given, least, value_bits } => write!(
-                formatter,
-                "a false positive rate of {given:?} is too low: a fingerprint has at most {} bits together with a value of \
-                 {value_bits}, with which the least is {}; give that or a higher one, or values of fewer bits",
-                Parameters::MAX_BITS_WITH_VALUE,
-                rounded_up(*least)
-            ),
-            Self::FingerprintBits { given, least, most } => {
-                write!(formatter, "fingerprints of {given} bits: they have {least} to {most} bits")
-            }
-            Self::FingerprintTooShort { given, least, capacity } => write!(
-                formatter,
-                "fingerprints of {given} bits are too short for {capacity} keys, of which too many would share their \
-                 buckets: give at least {least} bits, a lower rate or larger buckets"
-            ),
-            Self::SlotsPerBucket { given, layout } => write!(
-                formatter,
-                "buckets of {given} slots: {layout} tables have buckets of {}",
-                Alternatives(layout.bucket_sizes())
-            ),
-            Self::GrowingSlotsPerBucket { given } => {
-                write!(formatter, "buckets of {given} slots: tables that can grow have buckets of 4 or 8")
-            }
-            Self::GrowingShape { layout, addressing } => write!(
-                formatter,
-                "a filter that grows, with {layout} layout and {addressing} addressing: it is packed, and chooses its \
-                 addressing itself"
-            ),
-            Self::GrowingPrecision => formatter.write_str(
-                "a filter that grows takes a capacity and a false positive rate, no number of buckets or fingerprint \
-                 length",
-            ),
-            Self::LayoutWithAddressing { layout, addressing } => {
-                write!(formatter, "{layout} tables do not go with {addressing} addressing")
-            }
-            Self::ValueBits { given, fingerprint_bits } => write!(
-                formatter,
-                "values of {given} bits beside fingerprints of {fingerprint_bits}: a value has 1 to {} bits, and both \
-                 together have at most {}",
-                Parameters::MAX_VALUE_BITS,
-                Parameters::MAX_BITS_WITH_VALUE
-            ),
-            Self::ValueBitsOfType { given, most } => {
-                write!(formatter, "values of {given} bits, of a type whose values have {most} at the most")
-            }
-            Self::ValueBitsUnused => formatter
-                .write_str("bits of values, for a filter without values: maps and filters that count have them"),
-            Self::ValuesInLayout { layout, addressing } => write!(
-                formatter,
-                "values in a {layout} table with {addressing} addressing: only packed tables with regional or doubling \
-                 addressing have them"
-            ),
-            Self::LifetimeMissing => formatter.write_str("a filter whose keys expire needs a lifetime"),
-            Self::Resolution { lifetime: 0, .. } => {
-                formatter.write_str("a lifetime of 0: give the time for which keys are found, at least 1")
-            }
-            Self::Resolution { given, lifetime } => write!(
-                formatter,
-                "a resolution of {given} for a lifetime of {lifetime}: give at least a 254th of the lifetime, and at most all \
-                 of it"
-            ),
-            Self::ConcurrentLayout { layout } => {
-                write!(formatter, "a {layout} table: filters for several threads are packed")
-            }
-            Self::BucketCount { given } => {
-                write!(formatter, "{given} buckets: a table has 1 to {}", Parameters::MAX_BUCKETS)
-            }
-            Self::BucketCountNotPower { given, base } => write!(
-                formatter,
-                "{given} buckets: this addressing needs a power of {base}; regional addressing takes any number"
-            ),
-            Self::BucketCountOdd { given } => {
-                write!(formatter, "{given} buckets in a region: this addressing needs an even number")
-            }
-            Self::Doublings { given } => {
-                write!(formatter, "no table with these parameters can have been doubled {given} times")
-            }
-            Self::HalfDoublings { given } => {
-                let doublings = f64::from(*given) / 2.0;
-                write!(formatter, "no table with these parameters can have been doubled {doublings} times")
-            }
-            Self::OutOfMemory { bytes } => write!(formatter, "no memory for a table of {bytes} bytes"),
-        }
+fn capacity(given: &u64, most: &u64, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+    match given {
+        0 => formatter.write_str("a capacity of 0: give the number of keys, at least 1"),
+        _ => write!(formatter, "a capacity of {given} keys is too large: the largest table has {most} slots"),
     }
 }
 
-impl core::error::Error for BuildError {}
+fn resolution(given: &u64, lifetime: &u64, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+    match lifetime {
+        0 => formatter.write_str("a lifetime of 0: give the time for which keys are found, at least 1"),
+        _ => write!(
+            formatter,
+            "a resolution of {given} for a lifetime of {lifetime}: give at least a 254th of the lifetime, and at most all \
+             of it"
+        ),
+    }
+}
 
 /// A number with two digits that is no lower: rounded to the nearest, it would be refused half of the time.
 fn rounded_up(number: f64) -> String {

@@ -1,12 +1,14 @@
 use alloc::vec::Vec;
-use core::fmt;
 use core::mem::take;
+
+use thiserror::Error;
 
 use super::{BuildError, InsertError};
 use crate::digest::Digest;
 
 /// Why not all keys of an iterator were stored. Those before the first refused one are.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Error, PartialEq, Eq)]
+#[error("{inserted} keys were stored, the next was not: {reason}")]
 #[non_exhaustive]
 pub struct TryExtendError {
     /// How many keys were stored: also the number of the key that was refused, from 0 on.
@@ -15,18 +17,10 @@ pub struct TryExtendError {
     pub reason: InsertError,
 }
 
-impl fmt::Display for TryExtendError {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(formatter, "{} keys were stored, the next was not: {}", self.inserted, self.reason)
-    }
-}
-
-/// The reason is part of the message.
-impl core::error::Error for TryExtendError {}
-
 /// Why not all keys of a batch were stored. All that fit are, unless there is no memory for the list of the others: it then
 /// lacks some, and the reason is [`InsertError::OutOfMemory`].
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Error, PartialEq, Eq)]
+#[error("{} keys were not stored: {reason}", .rejected.len())]
 #[non_exhaustive]
 pub struct InsertManyError {
     /// The digests of the keys that were not stored.
@@ -34,15 +28,6 @@ pub struct InsertManyError {
     /// Why the first of them was refused.
     pub reason: InsertError,
 }
-
-impl fmt::Display for InsertManyError {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(formatter, "{} keys were not stored: {}", self.rejected.len(), self.reason)
-    }
-}
-
-/// The reason is part of the message.
-impl core::error::Error for InsertManyError {}
 
 /// The keys of a batch that were refused so far.
 #[derive(Default)]
@@ -79,35 +64,13 @@ impl Rejected {
 }
 
 /// Why there is no filter of some keys.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Error, PartialEq)]
 #[non_exhaustive]
 pub enum BuildFromKeysError {
     /// There is no filter with these parameters.
-    Build(BuildError),
+    #[error(transparent)]
+    Build(#[from] BuildError),
     /// Not all keys fit.
-    Insert(InsertManyError),
-}
-
-impl fmt::Display for BuildFromKeysError {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Build(error) => error.fmt(formatter),
-            Self::Insert(error) => error.fmt(formatter),
-        }
-    }
-}
-
-/// What the cause says is the message.
-impl core::error::Error for BuildFromKeysError {}
-
-impl From<BuildError> for BuildFromKeysError {
-    fn from(error: BuildError) -> Self {
-        Self::Build(error)
-    }
-}
-
-impl From<InsertManyError> for BuildFromKeysError {
-    fn from(error: InsertManyError) -> Self {
-        Self::Insert(error)
-    }
+    #[error(transparent)]
+    Insert(#[from] InsertManyError),
 }

@@ -1,11 +1,17 @@
 use alloc::string::String;
 use core::fmt;
 
+use thiserror::Error;
+
 /// Why two filters were not merged. Both are as they were before.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Error, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum MergeError {
     /// The filters were not made alike, so the fingerprints of one mean other keys in the other.
+    #[error(
+        "the filters differ in {what} ({ours}, and {theirs}): only filters that were made alike, with the same seed, can be \
+         merged; build both with the same options"
+    )]
     Differs {
         /// What differs first.
         what: &'static str,
@@ -15,6 +21,7 @@ pub enum MergeError {
         theirs: String,
     },
     /// The keys of both don't fit the table of one.
+    #[error("{len} and {other_len} fingerprints do not fit {slot_count} slots: build the first filter larger")]
     Full {
         /// The fingerprints stored in the filter that was to be added to.
         len: usize,
@@ -24,12 +31,20 @@ pub enum MergeError {
         slot_count: usize,
     },
     /// Together there are more copies of a key than its buckets hold.
+    #[error(
+        "together there are more than {copies} copies of a key (or of keys that share its fingerprint and buckets), which \
+         is as many as fit"
+    )]
     TooManyCopies {
         /// The most copies that fit.
         copies: usize,
     },
     /// Copies of some keys fill the candidate buckets of others, in a filter that grows. A larger table would not help: sizes up to one
     /// of which a quarter is filled were tried.
+    #[error(
+        "copies of some keys fill the buckets of others, and a larger table would not help; the filters hold {len} and \
+         {other_len} fingerprints, the first of them in {slot_count} slots: store fewer copies of each key, or count them"
+    )]
     Crowded {
         /// The fingerprints stored in the filter that was to be added to.
         len: usize,
@@ -39,11 +54,16 @@ pub enum MergeError {
         slot_count: usize,
     },
     /// Together a key is counted more often than its counter reaches.
+    #[error(
+        "together a key is counted more than {count} times, which is as far as counters go: build both filters with more \
+         counter bits"
+    )]
     CounterFull {
         /// How often a key can be counted.
         count: u64,
     },
     /// The memory for another table could not be allocated.
+    #[error("no memory for another table of {bytes} bytes")]
     OutOfMemory {
         /// The bytes of a table.
         bytes: u64,
@@ -73,37 +93,3 @@ impl MergeError {
         }
     }
 }
-
-impl fmt::Display for MergeError {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Differs { what, ours, theirs } => write!(
-                formatter,
-                "the filters differ in {what} ({ours}, and {theirs}): only filters that were made alike, with the same \
-                 seed, can be merged; build both with the same options"
-            ),
-            Self::Full { len, other_len, slot_count } => write!(
-                formatter,
-                "{len} and {other_len} fingerprints do not fit {slot_count} slots: build the first filter larger"
-            ),
-            Self::TooManyCopies { copies } => write!(
-                formatter,
-                "together there are more than {copies} copies of a key (or of keys that share its fingerprint and \
-                 buckets), which is as many as fit"
-            ),
-            Self::Crowded { len, other_len, slot_count } => write!(
-                formatter,
-                "copies of some keys fill the buckets of others, and a larger table would not help; the filters hold {len} and \
-                 {other_len} fingerprints, the first of them in {slot_count} slots: store fewer copies of each key, or count them"
-            ),
-            Self::CounterFull { count } => write!(
-                formatter,
-                "together a key is counted more than {count} times, which is as far as counters go: build both filters with \
-                 more counter bits"
-            ),
-            Self::OutOfMemory { bytes } => write!(formatter, "no memory for another table of {bytes} bytes"),
-        }
-    }
-}
-
-impl core::error::Error for MergeError {}

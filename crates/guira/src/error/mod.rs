@@ -1,4 +1,6 @@
 //! One error type per activity, with the numbers that explain it.
+//!
+//! A chain of errors says each thing once: where a message repeats its cause, the source is that of the cause.
 
 mod advance;
 mod any;

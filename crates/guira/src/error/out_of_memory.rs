@@ -1,9 +1,10 @@
-use core::fmt;
+use thiserror::Error;
 
 use super::{BuildError, InsertError, LoadError, MergeError};
 
 /// There is no memory for a table.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Error, PartialEq, Eq)]
+#[error("no memory for a table of {bytes} bytes")]
 #[non_exhaustive]
 pub struct OutOfMemory {
     /// The bytes of the table.
@@ -15,14 +16,6 @@ impl OutOfMemory {
         Self { bytes }
     }
 }
-
-impl fmt::Display for OutOfMemory {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(formatter, "no memory for a table of {} bytes", self.bytes)
-    }
-}
-
-impl core::error::Error for OutOfMemory {}
 
 impl From<OutOfMemory> for BuildError {
     fn from(error: OutOfMemory) -> Self {
@@ -55,10 +48,14 @@ impl From<OutOfMemory> for ReserveError {
 }
 
 /// Why a filter has no room for more keys at once. It is as it was before.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Error, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ReserveError {
     /// The filter may not grow so far.
+    #[error(
+        "{additional} more keys do not fit: the filter holds {len} fingerprints, has room for {capacity} keys, and may not \
+         grow so far; build it with a larger capacity"
+    )]
     Full {
         /// The fingerprints stored.
         len: usize,
@@ -68,6 +65,7 @@ pub enum ReserveError {
         capacity: usize,
     },
     /// The memory for a larger table could not be allocated.
+    #[error("no memory for a table of {bytes} bytes")]
     OutOfMemory {
         /// The bytes of the table.
         bytes: u64,
@@ -83,18 +81,3 @@ impl ReserveError {
         }
     }
 }
-
-impl fmt::Display for ReserveError {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Full { len, additional, capacity } => write!(
-                formatter,
-                "{additional} more keys do not fit: the filter holds {len} fingerprints, has room for {capacity} keys, and may \
-                 not grow so far; build it with a larger capacity"
-            ),
-            Self::OutOfMemory { bytes } => OutOfMemory::new(*bytes).fmt(formatter),
-        }
-    }
-}
-
-impl core::error::Error for ReserveError {}

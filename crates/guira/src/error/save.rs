@@ -62,7 +62,8 @@ impl fmt::Display for SaveError {
     }
 }
 
-/// What the system said is part of the message, so the source is what is behind that.
+/// What the system said is part of the message, so the source is what is behind that. Beside a text that adds to it, this can't be
+/// derived.
 impl core::error::Error for SaveError {
     fn source(&self) -> Option<&(dyn core::error::Error + 'static)> {
         match self {
