@@ -89,7 +89,7 @@ fn a_promise_of_more_buckets_than_a_table_has_is_refused() {
     let (promised, spare) = (file[67], file[15] + file[65] - 8);
     assert!(u64::from(promised) > 20 && spare > promised + 2, "{promised} of {spare}");
     let [regions, buckets] = [16, 24].map(|at| u64::from_le_bytes(file[at..at + 8].try_into().expect("8 bytes")));
-    let first = regions * buckets >> file[65];
+    let first = (regions * buckets) >> file[65];
     for doublings in promised..=spare {
         file[67] = doublings;
         fix_checksums(&mut file);
