@@ -39,6 +39,7 @@ pub use view::CuckooFilterView;
 
 pub(crate) use growth::Growth;
 pub(crate) use kept::Kept;
+#[cfg(feature = "std")]
 pub(crate) use merge::Copies;
 pub(crate) use methods::methods;
 pub(crate) use pending::Pending;
