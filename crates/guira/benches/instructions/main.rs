@@ -61,7 +61,7 @@ const OPERATIONS: [Operation; 39] = [
     packed("contains, growing, half doubled", contains_half_doubled, 119.5),
     packed("contains, during a doubling", contains_while_doubling, 265.5),
     packed("contains, expiring", contains_expiring, 135.5),
-    packed("insert_if_absent, expiring", insert_if_absent_expiring, 311.0),
+    packed("insert_if_absent, expiring", insert_if_absent_expiring, 314.0),
     packed("advance, for each bucket", advance, 420.0),
     semi_sorted("contains", contains, 139.3),
     semi_sorted("contains_many_into", contains_many_into, 139.5),
