@@ -39,33 +39,6 @@ impl CuckooFilter {
         self.insert_in_order_growing(keys)
     }
 
-    /// Stores a copy of each key that an iterator gives, in order, up to the first that can't be stored. In a table larger than
-    /// the processor's cache this is faster than calling [`insert`](Self::insert) for each key.
-    ///
-    /// For keys that are in memory, [`insert_many`](Self::insert_many) is faster still.
-    ///
-    /// # Errors
-    ///
-    /// [`TryExtendError`] for the first key that can't be stored: why, and how many were stored before it and are kept.
-    /// Some keys after it may have been taken from the iterator.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// let mut filter = guira::CuckooFilter::with_capacity(10, 0.001)?;
-    /// filter.try_extend("ani guira koel".split(' '))?;
-    /// assert!(filter.len() == 3 && filter.contains("koel"));
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    pub fn try_extend<I>(&mut self, keys: I) -> Result<(), TryExtendError>
-    where
-        I: IntoIterator,
-        I::Item: Key,
-    {
-        let hasher = *self.hasher();
-        extend_in_runs(keys.into_iter().map(|key| hasher.digest(&key)), |run| self.insert_in_order(run))
-    }
-
     #[inline(never)]
     fn insert_in_order_growing<K: Key>(&mut self, keys: &[K]) -> Result<(), TryExtendError> {
         let hasher = *self.hasher();
@@ -315,7 +288,7 @@ pub(crate) fn hash_each<K: Key>(hasher: &KeyHasher, keys: &[K], digests: &mut [D
 
 impl CuckooFilter {
     many! { "let mut filter = guira::CuckooFilter::with_capacity(100, 0.001)?;" r#"filter.insert("ani")?;"#:
-        answers(), counts(usize), removes(mut),
+        answers(), counts(usize), removes(mut), extends(mut),
     }
 }
 

@@ -8,12 +8,12 @@ use super::growing::Growing;
 use super::lookup::look;
 use super::shared_table::SharedTable;
 use super::stripes::{Stale, never_stale};
-use super::update::{Refusal, Repeated};
+use super::update::Refusal;
 use super::versions::Versions;
 use crate::addressing::Addressing;
 use crate::batch::{Block, change_each, extend_in_runs, hash_each, look_up_each, look_up_in_cache};
 use crate::cast::Whole;
-use crate::cuckoo::{CuckooTable, Located, with_table};
+use crate::cuckoo::{CuckooTable, Located, Repeated, with_table};
 use crate::digest::{Digest, Key};
 use crate::error::{InsertManyError, Rejected, TryExtendError};
 use crate::filter::many;
@@ -52,30 +52,6 @@ impl ConcurrentCuckooFilter {
             rest = &rest[error.inserted + 1..];
         }
         rejected.into_result()
-    }
-
-    /// Stores a copy of each key that an iterator gives, in order, up to the first that can't be stored.
-    ///
-    /// # Errors
-    ///
-    /// [`TryExtendError`] for the first key that can't be stored: why, and how many were stored before it and are kept.
-    /// Some keys after it may have been taken from the iterator.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # let seen = guira::ConcurrentCuckooFilter::with_capacity(100, 0.01)?;
-    /// seen.try_extend("ani guira koel".split(' '))?;
-    /// assert!(seen.len() == 3 && seen.contains("koel"));
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    pub fn try_extend<I>(&self, keys: I) -> Result<(), TryExtendError>
-    where
-        I: IntoIterator,
-        I::Item: Key,
-    {
-        let hasher = *self.hasher();
-        extend_in_runs(keys.into_iter().map(|key| hasher.digest(&key)), |run| self.insert_in_order(run))
     }
 
     /// Stores a copy of each of many keys, in order, up to the first that can't be stored.
@@ -322,6 +298,6 @@ impl SharedTable {
 
 impl ConcurrentCuckooFilter {
     many! { "let filter = guira::ConcurrentCuckooFilter::with_capacity(100, 0.001)?;" r#"filter.insert("ani")?;"#:
-        answers(), counts(usize), removes(),
+        answers(), counts(usize), removes(), extends(),
     }
 }

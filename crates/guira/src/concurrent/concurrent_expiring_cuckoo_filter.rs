@@ -83,7 +83,7 @@ impl Built for ConcurrentExpiringCuckooFilter {
 
 /// What becomes of a key that is alive already.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Repeated {
+enum IfAlive {
     Stored,
     LeftOut,
     Renewed,
@@ -96,20 +96,20 @@ impl<'table, A: Addressing, G: Widths> CuckooTable<A, SharedLivingTable<'table, 
         Self { addressing: table.addressing, slots }
     }
 
-    fn store(&self, digest: Digest, repeated: Repeated, guards: &TimedGuards<'_>) -> Result<bool, Refusal> {
+    fn store(&self, digest: Digest, if_alive: IfAlive, guards: &TimedGuards<'_>) -> Result<bool, Refusal> {
         let (fingerprint, primary) = self.addressing.locate(digest);
-        if repeated == Repeated::Stored && self.fill_concurrent(digest, guards)? {
+        if if_alive == IfAlive::Stored && self.fill_concurrent(digest, guards)? {
             return Ok(true);
         }
         self.insert_unless(
             fingerprint,
             primary,
             |held| {
-                let oldest = if repeated == Repeated::Stored { None } else { self.oldest(fingerprint, primary) };
+                let oldest = if if_alive == IfAlive::Stored { None } else { self.oldest(fingerprint, primary) };
                 let Some((place, number)) = oldest else { return false };
-                if repeated == Repeated::Renewed && number == guards.times.living(guards.seen).current {
+                if if_alive == IfAlive::Renewed && number == guards.times.living(guards.seen).current {
                     guards.times.join(guards.seen);
-                } else if repeated == Repeated::Renewed {
+                } else if if_alive == IfAlive::Renewed {
                     let renew = || self.slots.renew(place, |leaving| guards.versions().bump(leaving));
                     if self.slots.number_straddles(place) {
                         guards.times.replace_in_two_words(renew);
@@ -264,7 +264,7 @@ impl ConcurrentExpiringCuckooFilter {
     /// ```
     #[inline]
     pub fn insert<K: Key + ?Sized>(&self, key: &K) -> Result<(), InsertError> {
-        self.store(self.hasher().digest(key), Repeated::Stored).map(|_| ())
+        self.store(self.hasher().digest(key), IfAlive::Stored).map(|_| ())
     }
 
     /// Stores a key unless it is found, so that its lifetime counts from when it was first seen. Returns `true` if it was stored.
@@ -290,7 +290,7 @@ impl ConcurrentExpiringCuckooFilter {
         if self.look(digest, None) == Some(true) {
             return Ok(false);
         }
-        self.store(digest, Repeated::LeftOut)
+        self.store(digest, IfAlive::LeftOut)
     }
 
     /// Stores a key unless it is found, and otherwise makes it found for a lifetime from now. Returns `true` if it was stored.
@@ -313,14 +313,14 @@ impl ConcurrentExpiringCuckooFilter {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn insert_or_renew<K: Key + ?Sized>(&self, key: &K) -> Result<bool, InsertError> {
-        self.store(self.hasher().digest(key), Repeated::Renewed)
+        self.store(self.hasher().digest(key), IfAlive::Renewed)
     }
 
-    fn store(&self, digest: Digest, repeated: Repeated) -> Result<bool, InsertError> {
+    fn store(&self, digest: Digest, if_alive: IfAlive) -> Result<bool, InsertError> {
         let is_stored = loop {
             let guards = self.guards();
             let stored = with_table!(self.table.scheme, valued(&*self.table.words), table => {
-                CuckooTable::among(table, &guards).store(digest, repeated, &guards)
+                CuckooTable::among(table, &guards).store(digest, if_alive, &guards)
             });
             // Otherwise generations have changed before the locks were taken.
             if let Ok(stored) = Refusal::unless_stale(stored) {

@@ -19,10 +19,10 @@ use super::growing::Growing;
 use super::guards::SplittingGuards;
 use super::shared_table::SharedTable;
 use super::stripes::{AllGuards, RUN, Stale, Stripes};
-use super::update::{Refusal, Repeated};
+use super::update::Refusal;
 use crate::addressing::{Addressing as _, BucketIndex};
 use crate::cast::to_usize;
-use crate::cuckoo::{BLOCK, Located, NoRoom, Splitting, with_splitting};
+use crate::cuckoo::{BLOCK, Located, NoRoom, Repeated, Splitting, with_splitting};
 use crate::digest::Digest;
 use crate::error::InsertError;
 use crate::filter::{CuckooFilter, Growth};
@@ -56,7 +56,7 @@ pub(super) struct Underway<'table> {
 
 /// Both tables, as they are when so many buckets wait.
 #[derive(Clone, Copy)]
-pub(super) struct Tables<'table> {
+pub(super) struct BothTables<'table> {
     splitting: Splitting,
     old: &'table Words,
     new: &'table Words,
@@ -95,12 +95,12 @@ impl Doubling {
     }
 
     /// Both tables, of which `old` is the one that is doubled, as they are when so many of its buckets wait.
-    pub(super) fn tables<'table>(&'table self, old: &'table SharedTable, waiting: u64) -> Tables<'table> {
-        Tables { splitting: self.splitting.when(waiting), old: &old.words, new: &self.next.table.words }
+    pub(super) fn tables<'table>(&'table self, old: &'table SharedTable, waiting: u64) -> BothTables<'table> {
+        BothTables { splitting: self.splitting.when(waiting), old: &old.words, new: &self.next.table.words }
     }
 
     /// Both tables as they are now, of which that of `old` is the one that is doubled.
-    pub(super) fn tables_of<'table>(&'table self, old: &'table Generation) -> Tables<'table> {
+    pub(super) fn tables_of<'table>(&'table self, old: &'table Generation) -> BothTables<'table> {
         self.tables(&old.table, old.waiting())
     }
 
@@ -118,12 +118,12 @@ impl Doubling {
 
 impl Underway<'_> {
     /// Both tables as they are now.
-    pub(super) fn tables(&self) -> Tables<'_> {
+    pub(super) fn tables(&self) -> BothTables<'_> {
         self.doubling.tables_of(self.old)
     }
 
     /// The tables as they are, for a writer, and the locks that are refused where they are not any more.
-    fn now(&self) -> (Tables<'_>, SplittingGuards<'_>) {
+    fn now(&self) -> (BothTables<'_>, SplittingGuards<'_>) {
         let waiting = self.old.waiting();
         let guards = SplittingGuards {
             stripes: &self.doubling.stripes,
@@ -172,7 +172,7 @@ impl Underway<'_> {
         let Doubling { stripes, next, .. } = self.doubling;
         let _all = stripes.lock_all()?;
         let (tables, next) = (self.tables(), &next.table);
-        let Tables { splitting, old, new } = tables;
+        let BothTables { splitting, old, new } = tables;
         let crowd = splitting.crowd(digest, &next.parameters, next.hasher.seed(), &**old, &**new);
         if crowd.is_some() {
             let copies = to_usize(u64::from(tables.count(digest)));
@@ -183,7 +183,7 @@ impl Underway<'_> {
 
     /// Algorithm 1.
     fn insert(&self, digest: Digest, repeated: Repeated) -> Result<bool, Refusal> {
-        let (Tables { splitting, old, new }, guards) = self.now();
+        let (BothTables { splitting, old, new }, guards) = self.now();
         with_splitting!(splitting, (&**old, &**new), table => {
             if repeated == Repeated::Stored && table.fill_concurrent(digest, &guards)? {
                 return Ok(true);
@@ -195,7 +195,7 @@ impl Underway<'_> {
     /// Removes a copy of a key, then splits some buckets. Returns `true` if there was one. It is refused as stale where others split
     /// buckets of the key meanwhile.
     pub(super) fn remove(self, digest: Digest) -> Result<bool, Stale> {
-        let (Tables { splitting, old, new }, guards) = self.now();
+        let (BothTables { splitting, old, new }, guards) = self.now();
         let is_removed = with_splitting!(splitting, (&**old, &**new), table => {
             table.remove_concurrent(digest, &guards)? || table.remove_with_several_locks(digest, &guards)?
         });
@@ -285,7 +285,7 @@ impl Underway<'_> {
     }
 }
 
-impl Tables<'_> {
+impl BothTables<'_> {
     /// Whether a key can be stored, while nobody writes.
     fn has_room(self, digest: Digest) -> bool {
         let Self { splitting, old, new } = self;

@@ -112,8 +112,8 @@ impl Underway<'_> {
 mod tests {
     use alloc::vec::Vec;
 
-    use super::super::update::Repeated;
     use crate::concurrent::ConcurrentCuckooFilter;
+    use crate::cuckoo::Repeated;
     use crate::filter::{CuckooFilter, FilterBuilder};
 
     /// A filter that may be in the midst of a doubling.

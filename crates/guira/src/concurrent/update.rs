@@ -7,7 +7,7 @@ use super::shared_table::SharedTable;
 use super::stripes::{AllGuards, MAX_LOCKED, Stale, StripeGuard, StripeGuards};
 use crate::addressing::{Addressing, BucketIndex, Candidate, Fingerprint};
 use crate::cast::Whole;
-use crate::cuckoo::{Change, CuckooTable, Found, NoRoom, with_table};
+use crate::cuckoo::{Change, CuckooTable, Found, NoRoom, Repeated, with_table};
 use crate::digest::Digest;
 use crate::error::InsertError;
 use crate::relocation::{Move, Path, Search};
@@ -15,15 +15,6 @@ use crate::table::{OutOfMemory, Place, SharedSlots, Table, TableMut};
 
 /// How often a path is searched for beside other writers, before they are made to wait.
 const MAX_SEARCHES: usize = 16;
-
-/// What becomes of a key whose fingerprint is stored already.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Repeated {
-    /// It is stored once more.
-    Stored,
-    /// It is left out.
-    LeftOut,
-}
 
 /// Why nothing was done.
 #[derive(Debug, PartialEq, Eq)]

@@ -19,6 +19,15 @@ pub(crate) struct CuckooTable<A, T> {
     pub(crate) slots: T,
 }
 
+/// What becomes of a fingerprint that is stored already.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Repeated {
+    /// It is stored once more.
+    Stored,
+    /// It is left out.
+    LeftOut,
+}
+
 /// Why there was no room. The public [`InsertError`](crate::InsertError) has more numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum NoRoom {

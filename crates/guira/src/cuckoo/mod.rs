@@ -12,7 +12,7 @@ mod walk;
 
 pub(crate) use blocks::{BLOCK, Located};
 pub(crate) use crowd::Crowd;
-pub(crate) use cuckoo_table::{CuckooTable, NoRoom};
+pub(crate) use cuckoo_table::{CuckooTable, NoRoom, Repeated};
 pub(crate) use doubling::{Splitting, SplittingTables, with_splitting};
 pub(crate) use living::{Filled, LivingOperations};
 #[cfg(feature = "concurrent")]

@@ -4,16 +4,14 @@
 
 use core::hint::select_unpredictable;
 
-use super::Pair;
 #[cfg(feature = "concurrent")]
 use crate::addressing::BucketIndex;
 use crate::addressing::{AnySize, Fingerprint, RegionSize, RegionalAddressing};
 use crate::digest::Digest;
-use crate::parameters::Parameters;
-use crate::probe::{AnyRegions, Below, Buckets, Bytes, Extent, Lanes, OneRegion, Reading, Regions, Regions65536, Ways};
+use crate::parameters::{Addressing, Layout, Parameters};
+use crate::probe::{AnyRegions, Below, Buckets, Bytes, Extent, Lanes, OneRegion, Regions, Regions65536, Ways};
 #[cfg(feature = "concurrent")]
 use crate::table::BitsOfSlot;
-use crate::table::Widths as _;
 
 /// The fingerprint of a key, and the slot that a change is made in, with its bucket; `None` where there is no such slot.
 #[cfg(feature = "concurrent")]
@@ -56,25 +54,18 @@ pub(crate) struct Planned {
 }
 
 impl Planned {
-    pub(super) fn new(parameters: &Parameters, pair: &Pair, seed: u64) -> Self {
-        use Pair::{AlignedBytes, AlignedNarrow, RegionalBytes, RegionalNarrow, RegionalWide};
-
-        let addressing = RegionalAddressing::new(parameters, AnySize::new(parameters.buckets_per_region()), seed);
-        let planned = match pair {
-            AlignedBytes(_, widths) | RegionalBytes(_, widths) => Some((widths.numbers().lanes, Reading::Bytes)),
-            AlignedNarrow(_, widths) | RegionalNarrow(_, widths) => Some((widths.numbers().lanes, Reading::Bits)),
-            // The lanes are those of a half.
-            RegionalWide(_, widths) if parameters.words_of_bucket() == 2 => {
-                let at_bytes = parameters.bucket_bits().is_multiple_of(8);
-                let reading = if at_bytes { Reading::HalvesOfBytes } else { Reading::Halves };
-                Some((widths.numbers().lanes_of_half(), reading))
-            }
-            _ => None,
-        };
-        let (lanes, reading) = planned.unzip();
+    pub(super) fn new(parameters: &Parameters, seed: u64) -> Self {
         let (regions, size) = (parameters.region_count(), parameters.buckets_per_region());
-        let extent = Extent::new(regions, size, parameters.bucket_bits(), reading);
-        Self { addressing, lanes: lanes.unwrap_or(Lanes::of_64(1, 1)), extent }
+        let addressing = RegionalAddressing::new(parameters, AnySize::new(size), seed);
+        let is_planned = parameters.layout() == Layout::Packed
+            && parameters.addressing() == Addressing::Regional
+            && parameters.value_bits() == 0;
+        let words = Some(parameters.words_of_bucket()).filter(|&words| is_planned && words <= 2);
+        // Those of a word, which is a bucket or a half of one.
+        let lanes = words.map_or(Lanes::of_64(1, 1), |words| {
+            Lanes::of_64(parameters.slots_per_bucket() / words, parameters.bits_per_slot())
+        });
+        Self { addressing, lanes, extent: Extent::new(regions, size, parameters.bucket_bits(), words) }
     }
 
     pub(super) const fn ways(&self) -> &Ways {

@@ -48,7 +48,7 @@ impl Chosen {
         self.plan_with(|regions, shape, bits| whole_regions(regions, shape, bits, self.hasher.seed()))
     }
 
-    /// The same with regions that are enlarged where a seed asks for it.
+    /// The table, with regions that are enlarged where a seed asks for it, and how far it grows.
     pub(super) fn plan_with(
         &self,
         mut enlarged: impl FnMut(Regions, Shape, u32) -> Regions,
@@ -175,7 +175,7 @@ impl Chosen {
         Parameters::new(shape, bits, regions, capacity_in_parts(bits, regions, parts, shape))
     }
 
-    /// The same with other capacities, each computed from the one that was given, after a check of these.
+    /// These choices with other capacities, each computed from the one that was given, after a check of these.
     pub(crate) fn with_capacities(&self, changed: impl Fn(u64) -> u64) -> Result<Self, BuildError> {
         self.check_capacities()?;
         let (capacity, max_capacity) = (self.capacity.map(&changed), self.max_capacity.map(&changed));
@@ -190,7 +190,7 @@ impl Chosen {
         }
     }
 
-    /// The same with values of so many bits beside fingerprints. The layout is packed unless another was given, which is refused.
+    /// These choices with values of so many bits beside fingerprints. The layout is packed unless another was given, which is refused.
     pub(crate) fn with_values(&self, value_bits: u32) -> Self {
         let layout = self.layout.or(Some(Layout::Packed));
         // With values, no regions are faster than others.

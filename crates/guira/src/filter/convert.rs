@@ -1,9 +1,8 @@
 use super::CuckooFilter;
-use super::merge::Copies;
 use crate::addressing::{DoublingAddressing, Fingerprint, parts_of_regions};
 use crate::analysis::capacity_in_parts;
 use crate::cast::to_usize;
-use crate::cuckoo::NoRoom;
+use crate::cuckoo::{NoRoom, Repeated};
 use crate::error::{BuildError, ConvertError};
 use crate::parameters::{Addressing, Layout, Parameters, Shape};
 
@@ -63,7 +62,7 @@ impl CuckooFilter {
             if left_out == 0 { fingerprint } else { DoublingAddressing::<true>::shortened(fingerprint, left_out) }
         };
         let fingerprints = from.fingerprints().typed().map(|(bucket, fingerprint)| (bucket, shortened(fingerprint)));
-        match converted.store_all(fingerprints, Copies::AddUp) {
+        match converted.store_all(fingerprints, Repeated::Stored) {
             Ok(()) => {
                 let growth = self.growth().map(|growth| growth.converted(&parameters));
                 Ok(converted.with_growth(growth).with_kept(self.kept().cloned()))

@@ -42,6 +42,10 @@ impl Chosen {
             let Some((regions, doublings)) = beginning(capacity, max_capacity, shape)? else { continue };
             let regions = enlarged(regions, shape, Parameters::CORE_BITS);
             let last = doubled(regions, doublings);
+            // Where a seed asks for larger regions, just too many.
+            if last.bucket_count() > Parameters::MAX_BUCKETS {
+                continue;
+            }
             // Without doublings, promise just what was asked for; after doublings, all that fits.
             let promised = if doublings == 0 { max_capacity } else { promised_by(last, shape) };
             let Ok(bits_at_last) = fingerprint_bits_for_rate(rate, promised, last, shape) else { break };

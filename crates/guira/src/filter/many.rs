@@ -105,6 +105,36 @@ macro_rules! many {
             self.remove_in_order(keys, removed);
         }
     };
+    // Insertion of what an iterator gives, for kinds that have `insert_in_order`, where `extend_in_runs` is in scope. It takes `&self`
+    // unless `mut` is given.
+    (@extends $made:literal $stored:literal $($mut:tt)?) => {
+        /// Stores a copy of each key that an iterator gives, in order, up to the first that can't be stored. In a table larger than
+        /// the processor's cache this is faster than calling [`insert`](Self::insert) for each key.
+        ///
+        /// For keys that are in memory there is [`insert_many`](Self::insert_many).
+        ///
+        /// # Errors
+        ///
+        /// [`TryExtendError`](crate::TryExtendError) for the first key that can't be stored: why, and how many were stored before it
+        /// and are kept. Some keys after it may have been taken from the iterator.
+        ///
+        /// # Examples
+        ///
+        /// ```
+        #[doc = $made]
+        /// filter.try_extend("ani guira koel".split(' '))?;
+        /// assert!(filter.len() == 3 && filter.contains("koel"));
+        /// # Ok::<(), Box<dyn std::error::Error>>(())
+        /// ```
+        pub fn try_extend<I>(&$($mut)? self, keys: I) -> Result<(), crate::error::TryExtendError>
+        where
+            I: IntoIterator,
+            I::Item: crate::digest::Key,
+        {
+            let hasher = *self.hasher();
+            extend_in_runs(keys.into_iter().map(|key| hasher.digest(&key)), |run| self.insert_in_order(run))
+        }
+    };
     // Insertions of one item after the other, for kinds with nothing faster: of keys, or of pairs that have a key and a
     // value. They take `&self` unless `mut` is given.
     (@inserts $made:literal $stored:literal [$($mut:tt)?] $items:literal, $item:ident: $type:ty => $key:expr $(, $value:expr)?) => {

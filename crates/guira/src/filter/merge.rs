@@ -4,17 +4,8 @@ use super::CuckooFilter;
 use super::growth::is_crowded;
 use crate::addressing::{Addressing as _, BucketIndex, Fingerprint};
 use crate::cast::to_usize;
-use crate::cuckoo::{NoRoom, with_table};
+use crate::cuckoo::{NoRoom, Repeated, with_table};
 use crate::error::{InsertError, MergeError};
-
-/// What becomes of fingerprints that both filters hold.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Copies {
-    /// All are stored.
-    AddUp,
-    /// One is.
-    AreOne,
-}
 
 impl CuckooFilter {
     /// Adds all keys of another filter that was made with the same parameters, hash and seed. The copies of a key in both
@@ -47,15 +38,15 @@ impl CuckooFilter {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn merge(&mut self, other: &Self) -> Result<(), MergeError> {
-        self.merge_with(other, Copies::AddUp)
+        self.merge_with(other, Repeated::Stored)
     }
 
     /// Adds the fingerprints of another filter that this one does not hold. Neither holds any twice.
     pub(crate) fn merge_missing(&mut self, other: &Self) -> Result<(), MergeError> {
-        self.merge_with(other, Copies::AreOne)
+        self.merge_with(other, Repeated::LeftOut)
     }
 
-    fn merge_with(&mut self, other: &Self, copies: Copies) -> Result<(), MergeError> {
+    fn merge_with(&mut self, other: &Self, repeated: Repeated) -> Result<(), MergeError> {
         // Before a doubling that has begun is finished.
         self.refuse_if_unlike(other)?;
         let other = &*other.try_settled()?;
@@ -70,10 +61,10 @@ impl CuckooFilter {
                 theirs = Cow::Owned(theirs.doubled(growth)?.expect("ours has been doubled as often, and began alike"));
             }
             let is_behind = ours.parameters().half_doublings() < theirs.parameters().half_doublings();
-            let additional = if is_behind { usize::MAX } else { ours.additional(&theirs, copies)? };
+            let additional = if is_behind { usize::MAX } else { ours.additional(&theirs, repeated)? };
             if additional <= ours.room().min(ours.slot_count() - ours.len()) {
                 let mut merged = ours.try_clone()?;
-                match merged.store_all(theirs.fingerprints().typed(), copies) {
+                match merged.store_all(theirs.fingerprints().typed(), repeated) {
                     Ok(()) => {
                         *self = merged;
                         return Ok(());
@@ -102,10 +93,10 @@ impl CuckooFilter {
     }
 
     /// How many fingerprints of a filter of the same size are to be stored.
-    fn additional(&self, other: &Self, copies: Copies) -> Result<usize, MergeError> {
-        match copies {
-            Copies::AddUp => Ok(other.len()),
-            Copies::AreOne => Ok(other.len() - self.intersection_len(other)?),
+    fn additional(&self, other: &Self, repeated: Repeated) -> Result<usize, MergeError> {
+        match repeated {
+            Repeated::Stored => Ok(other.len()),
+            Repeated::LeftOut => Ok(other.len() - self.intersection_len(other)?),
         }
     }
 
@@ -114,14 +105,14 @@ impl CuckooFilter {
     pub(crate) fn store_all(
         &mut self,
         fingerprints: impl IntoIterator<Item = (BucketIndex, Fingerprint)>,
-        copies: Copies,
+        repeated: Repeated,
     ) -> Result<(), NoRoom> {
         let (scheme, bytes, len) = self.scheme_bytes_and_len();
         with_table!(scheme, over_mut(bytes), table => {
             let grid = table.addressing.grid();
             fingerprints.into_iter().try_for_each(|(bucket, fingerprint)| {
                 let candidate = grid.candidate(bucket);
-                if copies == Copies::AddUp || table.place_of(fingerprint, candidate).is_none() {
+                if repeated == Repeated::Stored || table.place_of(fingerprint, candidate).is_none() {
                     table.insert_fingerprint(fingerprint, candidate)?;
                     *len += 1;
                 }

@@ -39,8 +39,6 @@ pub use view::CuckooFilterView;
 
 pub(crate) use growth::Growth;
 pub(crate) use kept::Kept;
-#[cfg(feature = "std")]
-pub(crate) use merge::Copies;
 pub(crate) use methods::methods;
 pub(crate) use pending::Pending;
 pub(crate) use valued::ValuedFilter;

@@ -21,14 +21,14 @@ pub enum Change {
 /// Keys whose copies can't be told apart have one entry, so that a key is answered as if the changes had been made.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Pending {
-    copies: BTreeMap<(Fingerprint, BucketIndex), Copies>,
+    copies: BTreeMap<(Fingerprint, BucketIndex), Difference>,
     /// The insertions, less the removals.
     total: i64,
 }
 
 /// The copies of one fingerprint in its candidate buckets, beside those in the table.
 #[derive(Clone, Copy, Debug)]
-struct Copies {
+struct Difference {
     /// Of a key that has them.
     digest: Digest,
     /// The insertions, less the removals.
@@ -49,7 +49,7 @@ impl Pending {
             Change::Insert(digest) => (digest, 1),
             Change::Remove(digest) => (digest, -1),
         };
-        let new = Copies { digest, more: 0, least: 0 };
+        let new = Difference { digest, more: 0, least: 0 };
         let copies = self.copies.entry(scheme.id_of_copies(digest)).or_insert(new);
         copies.more += step;
         copies.least = copies.least.min(copies.more);

@@ -4,9 +4,8 @@ use alloc::vec::Vec;
 
 use super::CuckooFilter;
 use super::growth::is_crowded;
-use super::merge::Copies;
 use crate::cast::to_usize;
-use crate::cuckoo::{NoRoom, Splitting};
+use crate::cuckoo::{NoRoom, Repeated, Splitting};
 use crate::error::OutOfMemory;
 use crate::table::Storage;
 
@@ -289,7 +288,7 @@ impl Merging {
         let no_memory = || OutOfMemory::new(parameters.table_size());
         let found = theirs.scheme().fingerprints_in(rest, self.next, count).map_err(|_| no_memory())?;
         let Some(fingerprints) = found else { return Ok(Step::Done(None)) };
-        match ours.store_all(fingerprints, Copies::AddUp) {
+        match ours.store_all(fingerprints, Repeated::Stored) {
             Ok(()) => {}
             Err(NoRoom::OutOfMemory) => {
                 let error = no_memory();

@@ -10,10 +10,10 @@ use super::contents::make_changes;
 use super::header::HEADER_SIZE;
 use super::load::{no_memory, read_header, read_part};
 use crate::cast::wide;
-use crate::cuckoo::NoRoom;
+use crate::cuckoo::{NoRoom, Repeated};
 use crate::digest::Checksum;
 use crate::error::{FileKind, LoadError};
-use crate::filter::{Copies, CuckooFilter};
+use crate::filter::CuckooFilter;
 use crate::table::is_zero_from;
 
 /// About so many bytes of a table are in memory.
@@ -51,7 +51,7 @@ pub(super) fn merged_with(mut filter: CuckooFilter, mut file: impl Read) -> Resu
             return Err(LoadError::Inconsistent { what: "a bucket holds what no fingerprints give" });
         };
         len += wide(fingerprints.len());
-        match filter.store_all(fingerprints, Copies::AddUp) {
+        match filter.store_all(fingerprints, Repeated::Stored) {
             Ok(()) => {}
             Err(NoRoom::OutOfMemory) => return Err(no_memory(NoRoom::OutOfMemory)),
             Err(_) => return Ok(None),

@@ -28,19 +28,6 @@ pub(crate) struct Extent {
     ways: Ways,
 }
 
-/// How each bucket is read.
-#[derive(Clone, Copy, Debug)]
-pub(crate) enum Reading {
-    /// From a byte on.
-    Bytes,
-    /// From any bit on.
-    Bits,
-    /// In two halves, the lower one from a byte on.
-    HalvesOfBytes,
-    /// In two halves, from any bit on.
-    Halves,
-}
-
 /// In which regions buckets are read, and how; nothing where they are not to be read.
 ///
 /// What the first four say follows from the others. They are there for lookups, so that each is asked for in one step: in a loop over keys
@@ -64,11 +51,11 @@ pub(crate) struct Ways {
 }
 
 impl Ways {
-    fn new(regions: u64, size: u64, reading: Option<Reading>) -> Self {
-        let bytes = matches!(reading, Some(Reading::Bytes));
-        let words = bytes || matches!(reading, Some(Reading::Bits));
-        let halves_of_bytes = matches!(reading, Some(Reading::HalvesOfBytes));
-        let halves = halves_of_bytes || matches!(reading, Some(Reading::Halves));
+    /// Each bucket is read as one word or, in halves, as two; as none it is not read.
+    fn new(regions: u64, size: u64, bits: u64, words: Option<u32>) -> Self {
+        let at_bytes = bits.is_multiple_of(8);
+        let (words, halves) = (words == Some(1), words == Some(2));
+        let bytes = words && at_bytes;
         let of_65536 = size == 1 << 16;
         let of_one = regions == 1 && !of_65536;
         Self {
@@ -79,7 +66,7 @@ impl Ways {
             words_of_65536: words && of_65536,
             words_of_one: words && of_one,
             words_of_several: words && !of_65536 && !of_one,
-            start_at_bytes: bytes || halves_of_bytes,
+            start_at_bytes: at_bytes && (words || halves),
             halves,
             halves_of_65536: halves && of_65536,
         }
@@ -87,14 +74,15 @@ impl Ways {
 }
 
 impl Extent {
-    /// `regions` regions of `size` buckets of `bits` bits. Without a reading it has no way, and its buckets are not to be read.
-    pub(crate) fn new(regions: u64, size: u64, bits: u32, reading: Option<Reading>) -> Self {
+    /// `regions` regions of `size` buckets of `bits` bits, each of which is read as one word, or in halves as two. Without words it has no
+    /// way, and its buckets are not to be read.
+    pub(crate) fn new(regions: u64, size: u64, bits: u32, words: Option<u32>) -> Self {
         let (count, bits) = (regions.saturating_mul(size), u64::from(bits));
         let end = match count.saturating_sub(1).checked_mul(bits) {
             Some(last) if count > 0 && count < u64::MAX => (last + bits / 2) / 8 + 8,
             _ => u64::MAX,
         };
-        let (end, ways) = (End::after(end), Ways::new(regions, size, reading));
+        let (end, ways) = (End::after(end), Ways::new(regions, size, bits, words));
         Self { regions, size, count, bits, stride: bits / 8, end, ways }
     }
 
@@ -346,7 +334,7 @@ mod tests {
     }
 
     fn assert_opposites_are_in_their_region<R: Regions>(regions: u64, size: u64, bytes: &[u8]) {
-        let buckets = Extent::new(regions, size, 8, Some(Reading::Bits)).over(bytes);
+        let buckets = Extent::new(regions, size, 8, Some(1)).over(bytes);
         let count = regions * size;
         let step = if size > 1000 { 4099 } else { 1 };
         for number in (0..count).step_by(step).chain([count - 1]) {
@@ -379,18 +367,18 @@ mod tests {
     #[test]
     fn regions_are_of_the_kind_in_whose_ways_they_are_read() {
         let bytes = vec![0; 4 << 16];
-        let kinds = |(regions, size), reading| {
-            let buckets = Extent::new(regions, size, 8, reading).over(&bytes[..]);
+        let kinds = |(regions, size), bits, words| {
+            let buckets = Extent::new(regions, size, bits, words).over(&bytes[..]);
             [buckets.are_in::<OneRegion>(), buckets.are_in::<Regions65536>(), buckets.are_in::<AnyRegions>()]
         };
-        for (reading, are_of_one) in [(Reading::Bytes, true), (Reading::Bits, true), (Reading::Halves, false)] {
-            assert_eq!(kinds((1, 100), Some(reading)), [are_of_one, false, true]);
-            assert_eq!(kinds((1, 1 << 16), Some(reading)), [false, true, true]);
-            assert_eq!(kinds((2, 1 << 16), Some(reading)), [false, true, true]);
-            assert_eq!(kinds((2, 1 << 15), Some(reading)), [false, false, true]);
+        for (bits, words, are_of_one) in [(8, Some(1), true), (9, Some(1), true), (10, Some(2), false)] {
+            assert_eq!(kinds((1, 100), bits, words), [are_of_one, false, true]);
+            assert_eq!(kinds((1, 1 << 16), bits, words), [false, true, true]);
+            assert_eq!(kinds((2, 1 << 16), bits, words), [false, true, true]);
+            assert_eq!(kinds((2, 1 << 15), bits, words), [false, false, true]);
         }
         for regions in [(1, 100), (1, 1 << 16), (2, 1 << 16), (2, 1 << 15)] {
-            assert_eq!(kinds(regions, None), [false, false, true]);
+            assert_eq!(kinds(regions, 8, None), [false, false, true]);
         }
     }
 
@@ -399,8 +387,8 @@ mod tests {
         for (regions, size) in [(3, 1 << 16), (1, 1 << 16), (1, 7), (2, 7)] {
             let of_65536 = size == 1 << 16;
             let (of_one, of_several) = (!of_65536 && regions == 1, !of_65536 && regions > 1);
-            let ways = |reading| *Extent::new(regions, size, 8, reading).ways();
-            for (reading, bytes) in [(Reading::Bytes, true), (Reading::Bits, false)] {
+            let ways = |bits, words| *Extent::new(regions, size, bits, words).ways();
+            for (bits, bytes) in [(48, true), (52, false)] {
                 let expected = Ways {
                     bytes_of_65536: bytes && of_65536,
                     bits_of_65536: !bytes && of_65536,
@@ -412,27 +400,27 @@ mod tests {
                     start_at_bytes: bytes,
                     ..Ways::default()
                 };
-                assert_eq!(ways(Some(reading)), expected, "{regions} times {size}");
+                assert_eq!(ways(bits, Some(1)), expected, "{regions} times {size}");
             }
-            for (reading, start_at_bytes) in [(Reading::HalvesOfBytes, true), (Reading::Halves, false)] {
+            for (bits, start_at_bytes) in [(104, true), (100, false)] {
                 let expected = Ways { halves: true, halves_of_65536: of_65536, start_at_bytes, ..Ways::default() };
-                assert_eq!(ways(Some(reading)), expected, "{regions} times {size}");
+                assert_eq!(ways(bits, Some(2)), expected, "{regions} times {size}");
             }
-            assert_eq!(ways(None), Ways::default(), "{regions} times {size}");
+            assert_eq!(ways(8, None), Ways::default(), "{regions} times {size}");
         }
     }
 
     #[test]
     #[should_panic(expected = "other buckets")]
     fn there_are_no_candidates_in_regions_of_another_kind() {
-        let _ = Extent::new(2, 3, 8, Some(Reading::Bits)).over(&[0_u8; 64][..]).candidates::<OneRegion>(0, 0);
+        let _ = Extent::new(2, 3, 8, Some(1)).over(&[0_u8; 64][..]).candidates::<OneRegion>(0, 0);
     }
 
     #[test]
     fn buckets_are_read_up_to_the_last() {
         let bytes: Vec<u8> = (1..=100).collect();
         for (count, bits, end) in [(1, 48, 11), (2, 48, 17), (9, 12, 20), (9, 13, 21), (3, 57, 25), (5, 104, 66)] {
-            let extent = Extent::new(1, count, bits, Some(Reading::Bits));
+            let extent = Extent::new(1, count, bits, Some(1));
             assert_eq!(extent.end.bytes, end, "{count} of {bits} bits");
             let buckets = extent.over(&bytes[..]);
             for number in 0..count {
@@ -455,7 +443,7 @@ mod tests {
         for bits in [48, 52] {
             let mut bytes = [0; 64];
             for (number, chosen) in [(3, true), (1, false)] {
-                let mut buckets = Extent::new(1, 5, bits, Some(Reading::Bits)).over(&mut bytes[..]);
+                let mut buckets = Extent::new(1, 5, bits, Some(1)).over(&mut bytes[..]);
                 let [first, _] = buckets.candidates::<OneRegion>(fraction(3, 5), 0);
                 let [second, _] = buckets.candidates::<OneRegion>(fraction(1, 5), 0);
                 let bucket = Below::select(chosen, first, second);
@@ -477,7 +465,7 @@ mod tests {
         for (bits, half) in [68, 100, 104, 112, 120].into_iter().flat_map(|bits| [(bits, 0), (bits, 1)]) {
             for whole_bytes in [false, true].into_iter().filter(|whole| !whole || bits % 8 == 0) {
                 let mut bytes = [0; 40];
-                let mut buckets = Extent::new(1, 2, bits, Some(Reading::Bits)).over(&mut bytes[..]);
+                let mut buckets = Extent::new(1, 2, bits, Some(1)).over(&mut bytes[..]);
                 let [last, _] = buckets.candidates::<OneRegion>(u64::MAX, 0);
                 let all = (1 << (bits / 2)) - 1;
                 let halves = if whole_bytes {
@@ -509,25 +497,20 @@ mod tests {
     #[test]
     #[should_panic(expected = "ends before its last bucket")]
     fn a_table_that_is_a_byte_too_short_is_not_read() {
-        let _ = Extent::new(1, 2, 48, Some(Reading::Bits)).over(&[0_u8; 16][..]);
+        let _ = Extent::new(1, 2, 48, Some(1)).over(&[0_u8; 16][..]);
     }
 
     #[test]
     fn there_are_no_bytes_for_no_buckets_or_for_more_than_there_can_be() {
         for (regions, size) in [(0, 8), (0, 1 << 16), (1, 0), (2, 0), (u64::MAX, 2), (1 << 33, 1 << 31)] {
-            assert_eq!(
-                Extent::new(regions, size, 48, Some(Reading::Bits)).end.bytes,
-                u64::MAX,
-                "{regions} times {size}"
-            );
+            assert_eq!(Extent::new(regions, size, 48, Some(1)).end.bytes, u64::MAX, "{regions} times {size}");
         }
     }
 
     #[test]
     #[should_panic(expected = "other buckets")]
     fn the_number_of_another_bucket_is_not_read() {
-        let [more, _] =
-            Extent::new(1, 3, 48, Some(Reading::Bits)).over(&[0_u8; 64][..]).candidates::<OneRegion>(u64::MAX, 0);
-        Extent::new(1, 2, 48, Some(Reading::Bits)).over(&[0_u8; 64][..]).word::<true>(more);
+        let [more, _] = Extent::new(1, 3, 48, Some(1)).over(&[0_u8; 64][..]).candidates::<OneRegion>(u64::MAX, 0);
+        Extent::new(1, 2, 48, Some(1)).over(&[0_u8; 64][..]).word::<true>(more);
     }
 }

@@ -11,7 +11,7 @@ mod vectorized;
 #[cfg(feature = "concurrent")]
 mod words;
 
-pub(crate) use buckets::{AnyRegions, Below, Buckets, Extent, OneRegion, Reading, Regions, Regions65536, Ways};
+pub(crate) use buckets::{AnyRegions, Below, Buckets, Extent, OneRegion, Regions, Regions65536, Ways};
 pub(crate) use bytes::Bytes;
 pub(crate) use lanes::{Lanes, Word};
 #[cfg(all(feature = "std", target_os = "linux"))]

@@ -83,11 +83,6 @@ impl<W: Word> Numbers<W> {
     pub(crate) const fn slots_and_bits(&self) -> (u32, u32) {
         (self.slots_per_bucket, self.slot_bits)
     }
-
-    /// How a half of a bucket is divided, of one that is read in two words of 64 bits.
-    pub(crate) const fn lanes_of_half(&self) -> Lanes<u64> {
-        Lanes::of_64(self.slots_per_bucket / 2, self.slot_bits)
-    }
 }
 
 /// Widths that are known when a filter is made.
