@@ -84,7 +84,7 @@ pub fn chunks_of(bytes: &[u8]) -> Result<Vec<Chunk<'_>>, LoadError> {
         let mut fields = Fields(&start);
         let tag = fields.take().ok_or(CUT_OFF)?;
         let flags = u32::from_le_bytes(fields.take().ok_or(CUT_OFF)?);
-        let length = u64::from_le_bytes(fields.take().ok_or(CUT_OFF)?);
+        let length = fields.number().ok_or(CUT_OFF)?;
         let (data, behind) =
             usize::try_from(length).ok().and_then(|length| rest.0.split_at_checked(length)).ok_or(CUT_OFF)?;
         let chunk = Chunk { tag, flags, data };
@@ -184,7 +184,7 @@ impl Times {
         }
         let mut ended = ArrayVec::new();
         while !fields.0.is_empty() {
-            ended.try_push(u64::from_le_bytes(fields.take()?)).ok()?;
+            ended.try_push(fields.number()?).ok()?;
         }
         Some(Self { lifetime, resolution, time, current, began, pass, ended })
     }

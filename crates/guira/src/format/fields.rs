@@ -10,4 +10,9 @@ impl Fields<'_> {
         self.0 = rest;
         Some(*bytes)
     }
+
+    /// The number in the next field, of 8 bytes.
+    pub(super) fn number(&mut self) -> Option<u64> {
+        self.take().map(u64::from_le_bytes)
+    }
 }

@@ -222,21 +222,21 @@ impl FileHeader {
         // Those of a header of full size never end too early.
         const END: LoadError = LoadError::NotGuira;
         let [kind, layout, addressing, hash, slots_per_bucket, fingerprint_bits] = fields.take().ok_or(END)?;
-        let region_count = u64::from_le_bytes(fields.take().ok_or(END)?);
-        let buckets_per_region = u64::from_le_bytes(fields.take().ok_or(END)?);
-        let capacity = u64::from_le_bytes(fields.take().ok_or(END)?);
-        let len = u64::from_le_bytes(fields.take().ok_or(END)?);
-        let seed = u64::from_le_bytes(fields.take().ok_or(END)?);
-        let table_size = u64::from_le_bytes(fields.take().ok_or(END)?);
+        let region_count = fields.number().ok_or(END)?;
+        let buckets_per_region = fields.number().ok_or(END)?;
+        let capacity = fields.number().ok_or(END)?;
+        let len = fields.number().ok_or(END)?;
+        let seed = fields.number().ok_or(END)?;
+        let table_size = fields.number().ok_or(END)?;
         let [value_bits, doublings, policy, growth_doublings] = fields.take().ok_or(END)?;
         let required_flags = u16::from_le_bytes(fields.take().ok_or(END)?);
         let flags = u16::from_le_bytes(fields.take().ok_or(END)?);
-        let max_capacity = u64::from_le_bytes(fields.take().ok_or(END)?);
-        let chunks_size = u64::from_le_bytes(fields.take().ok_or(END)?);
+        let max_capacity = fields.number().ok_or(END)?;
+        let chunks_size = fields.number().ok_or(END)?;
         let rate = f64::from_le_bytes(fields.take().ok_or(END)?);
-        let mark = u64::from_le_bytes(fields.take().ok_or(END)?);
-        let reserved = u64::from_le_bytes(fields.take().ok_or(END)?);
-        let table_checksum = u64::from_le_bytes(fields.take().ok_or(END)?);
+        let mark = fields.number().ok_or(END)?;
+        let reserved = fields.number().ok_or(END)?;
+        let table_checksum = fields.number().ok_or(END)?;
 
         let unknown = |what, found| LoadError::Unknown { what, found };
         let inconsistent = |what| LoadError::Inconsistent { what };

@@ -181,7 +181,7 @@ fn decode(number: usize, bytes: &[u8; RECORD_SIZE]) -> Option<(Digest, u32, u32)
         return None;
     }
     let mut fields = Fields(checked);
-    let digest = Digest::new(u64::from_le_bytes(fields.take()?));
+    let digest = Digest::new(fields.number()?);
     Some((digest, u32::from_le_bytes(fields.take()?), u32::from_le_bytes(fields.take()?)))
 }
 
