@@ -94,9 +94,9 @@ impl Move {
     #[cfg(feature = "concurrent")]
     pub(crate) fn is_possible(&self, addressing: &impl Addressing, table: &impl Table) -> bool {
         let (candidate, slot) = self.from;
-        table
-            .get(candidate.bucket(), slot)
-            .is_some_and(|fingerprint| addressing.distinct_candidates(candidate, fingerprint).contains(&self.to.0))
+        table.get(candidate.bucket(), slot).is_some_and(|fingerprint| {
+            addressing.distinct_candidates(addressing.located(fingerprint, candidate)).contains(&self.to.0)
+        })
     }
 }
 

@@ -1,7 +1,7 @@
 //! The d-ary cuckoo filter of Xie et al. (2017): d candidate buckets, one digit-wise addition apart.
 
-use super::{Addressing, Candidate, Fingerprint, Grid, MOST_CANDIDATES, hash_of_fingerprint, mix};
-use crate::cast::{Whole, multiply_shift};
+use super::{Addressing, Candidate, Fingerprint, Grid, Located, MOST_CANDIDATES, hash_of_fingerprint, mix};
+use crate::cast::{Product, Whole, multiply_shift};
 use crate::digest::Digest;
 use crate::parameters::Parameters;
 
@@ -52,11 +52,11 @@ impl<const D: u64> Addressing for DaryAddressing<D> {
     }
 
     #[inline]
-    fn locate(&self, digest: Digest) -> (Fingerprint, Candidate) {
+    fn locate_by<P: Product>(&self, digest: Digest) -> Located {
         let (region, rest) = multiply_shift(digest.get(), self.region_count);
         let (offset, _) = multiply_shift(rest, self.buckets_per_region);
-        let candidate = Candidate::at(region * self.buckets_per_region, offset);
-        (Fingerprint::of(digest, self.fingerprint_mask), candidate)
+        let primary = Candidate::at(region * self.buckets_per_region, offset);
+        self.located(Fingerprint::of(digest, self.fingerprint_mask), primary)
     }
 
     #[inline]
@@ -115,15 +115,16 @@ mod tests {
         for value in 1..=63 {
             let fingerprint = Fingerprint::new(value).expect("counted from 1");
             for offset in 0..81 {
-                let start = Candidate::at(0, offset);
-                assert_eq!(addressing::<3>(81).distinct_candidates(start, fingerprint).len(), 3);
+                let three = addressing::<3>(81);
+                let located = three.located(fingerprint, Candidate::at(0, offset));
+                assert_eq!(three.distinct_candidates(located).len(), 3);
             }
             let four = addressing::<4>(64);
             let step = four.alternate(Candidate::at(0, 0), fingerprint).offset();
             let even_digits = step & 0b01_01_01 == 0;
             for offset in 0..64 {
-                let start = Candidate::at(0, offset);
-                assert!(count(four.distinct_candidates(start, fingerprint).len(), even_digits));
+                let located = four.located(fingerprint, Candidate::at(0, offset));
+                assert!(count(four.distinct_candidates(located).len(), even_digits));
             }
         }
     }

@@ -3,7 +3,7 @@
 use core::hint::select_unpredictable;
 
 use super::regional::{AnySize, RegionalAddressing};
-use super::{Addressing, BucketIndex, Candidate, Fingerprint, Grid, extension, hash_of_fingerprint, mix};
+use super::{Addressing, BucketIndex, Candidate, Fingerprint, Grid, Located, extension, hash_of_fingerprint, mix};
 use crate::cast::{Product, Whole, low_32};
 use crate::digest::Digest;
 use crate::parameters::{Parameters, Regions};
@@ -98,10 +98,9 @@ impl<const LONG: bool> DoublingAddressing<LONG> {
 
     /// The fingerprint of a key, and its candidates among the [`Half`]s that the doubling ends with.
     #[inline(always)]
-    pub(crate) fn locate_halves<P: Product>(&self, digest: Digest) -> (Fingerprint, Candidate, Candidate) {
+    pub(crate) fn locate_halves<P: Product>(&self, digest: Digest) -> Located {
         let (fingerprint, _, _) = self.fingerprint(digest);
-        let (_, primary, alternate) = self.after_doubling().locate_pair::<P>(digest);
-        (fingerprint, primary, alternate)
+        Located { fingerprint, ..self.after_doubling().locate_by::<P>(digest) }
     }
 
     /// The other candidate of a fingerprint that belongs to this half.
@@ -342,14 +341,8 @@ impl<const LONG: bool> Addressing for DoublingAddressing<LONG> {
         Grid { region_count, buckets_per_region: self.buckets_below(buckets_per_region) }
     }
 
-    #[inline]
-    fn locate(&self, digest: Digest) -> (Fingerprint, Candidate) {
-        let (fingerprint, primary, _) = self.locate_pair::<Whole>(digest);
-        (fingerprint, primary)
-    }
-
     #[inline(always)]
-    fn locate_pair<P: Product>(&self, digest: Digest) -> (Fingerprint, Candidate, Candidate) {
+    fn locate_by<P: Product>(&self, digest: Digest) -> Located {
         let (fingerprint, core, rest) = self.fingerprint(digest);
         let (hash, x) = self.hashes::<P>(core);
         let first = self.beginning.primary::<P>(digest);
@@ -358,8 +351,9 @@ impl<const LONG: bool> Addressing for DoublingAddressing<LONG> {
         let even = select_unpredictable(is_odd, second, first.bucket);
         let odd = select_unpredictable(is_odd, first.bucket, second);
         let region_start = self.buckets_below(first.region_start);
-        let [even, odd] = [self.of_even(even, rest), self.of_odd(odd, rest ^ x)];
-        (fingerprint, Candidate { bucket: even, region_start }, Candidate { bucket: odd, region_start })
+        let [primary, second] =
+            [self.of_even(even, rest), self.of_odd(odd, rest ^ x)].map(|bucket| Candidate { bucket, region_start });
+        Located { fingerprint, primary, second }
     }
 
     #[inline(always)]
@@ -429,9 +423,9 @@ mod tests {
             assert_eq!(size, (beginning << doublings) / 2 * 3);
             let mut reached = [0_u32; 3];
             for digest in digests() {
-                let (fingerprint, primary, alternate) = addressing.locate_pair::<Whole>(digest);
-                assert_eq!(addressing.locate(digest), (fingerprint, primary));
-                assert_eq!(addressing.alternate(primary, fingerprint), alternate);
+                let located = addressing.locate(digest);
+                let Located { fingerprint, primary, second: alternate } = located;
+                assert_eq!(addressing.located(fingerprint, primary), located);
                 assert_eq!(addressing.alternate(alternate, fingerprint), primary);
                 assert!(primary.offset() < size && alternate.offset() < size && primary != alternate);
                 let third =
@@ -460,12 +454,16 @@ mod tests {
         after: &DoublingAddressing<LONG>,
         digest: Digest,
     ) {
-        let (fingerprint, primary) = before.locate(digest);
-        let alternate = before.alternate(primary, fingerprint);
-        let (rest, next_primary) = after.locate(digest);
-        let next_alternate = after.alternate(next_primary, rest);
+        let [located, next] = [before, after].map(|addressing| {
+            let located = addressing.locate(digest);
+            assert_eq!(addressing.located(located.fingerprint, located.primary), located);
+            located
+        });
+        let (fingerprint, rest) = (located.fingerprint, next.fingerprint);
         let halves = before.locate_halves::<Whole>(digest);
-        for (bucket, next, half) in [(primary, next_primary, halves.1), (alternate, next_alternate, halves.2)] {
+        for (bucket, next, half) in
+            [(located.primary, next.primary, halves.primary), (located.second, next.second, halves.second)]
+        {
             let (bucket, next, half) = (bucket.bucket(), next.bucket(), Half::new(half.bucket().get()));
             assert_eq!(before.moved(bucket, fingerprint), (next, rest));
             assert_eq!(before.restored(before.half_of_next_bucket(next), rest), fingerprint);
@@ -519,11 +517,11 @@ mod tests {
                 let long = any_addressing::<true>(3, 10, bits, 2 * doublings);
                 let short = any_addressing::<true>(3, 10, bits - left_out, 2 * doublings);
                 for digest in digests() {
-                    let (fingerprint, primary) = long.locate(digest);
-                    let (expected, same_primary) = short.locate(digest);
-                    assert_eq!(DoublingAddressing::<true>::shortened(fingerprint, left_out), expected);
-                    assert_eq!(primary, same_primary);
-                    assert_eq!(long.alternate(primary, fingerprint), short.alternate(primary, expected));
+                    let (located, expected) = (long.locate(digest), short.locate(digest));
+                    let fingerprint = DoublingAddressing::<true>::shortened(located.fingerprint, left_out);
+                    assert_eq!(Located { fingerprint, ..located }, expected);
+                    assert_eq!(long.located(located.fingerprint, located.primary), located);
+                    assert_eq!(short.located(expected.fingerprint, expected.primary), expected);
                 }
             }
         }
@@ -535,7 +533,7 @@ mod tests {
             let short = addressing(3, 10, bits, doublings);
             let long = any_addressing::<true>(3, 10, bits, 2 * doublings);
             for digest in digests() {
-                assert_eq!(short.locate_pair::<Whole>(digest), long.locate_pair::<Whole>(digest), "{bits} {doublings}");
+                assert_eq!(short.locate(digest), long.locate(digest), "{bits} {doublings}");
             }
         }
     }
@@ -544,7 +542,7 @@ mod tests {
         let addressing = any_addressing::<LONG>(1, 2, bits, 2 * doublings);
         let mut all = 0;
         for digest in digests() {
-            let (fingerprint, primary) = addressing.locate(digest);
+            let Located { fingerprint, primary, .. } = addressing.locate(digest);
             assert_ne!(fingerprint.get() & CORES, 0);
             assert!(fingerprint.get() < 1 << bits);
             assert!(primary.offset() < 2 << doublings);
@@ -570,8 +568,8 @@ mod tests {
         let addressing = addressing(1, 2, 13, 5);
         let mut counts = [0i64; 64];
         for number in 0..1 << 18 {
-            let (fingerprint, primary) = addressing.locate(Digest::new(mix(number)));
-            for candidate in [primary, addressing.alternate(primary, fingerprint)] {
+            let Located { primary, second, .. } = addressing.locate(Digest::new(mix(number)));
+            for candidate in [primary, second] {
                 counts[usize::try_from(candidate.offset()).expect("small")] += 1;
             }
         }

@@ -1,6 +1,6 @@
 //! Addressing for fingerprints of more than 32 bits.
 
-use super::{Addressing, Candidate, Fingerprint, Grid, RegionalAddressing, extension};
+use super::{Addressing, Candidate, Fingerprint, Grid, Located, RegionalAddressing, extension};
 use crate::cast::{Product, Whole};
 use crate::digest::Digest;
 use crate::parameters::Parameters;
@@ -42,16 +42,10 @@ impl Addressing for LongAddressing {
         self.short.grid()
     }
 
-    #[inline]
-    fn locate(&self, digest: Digest) -> (Fingerprint, Candidate) {
-        let (short, primary) = self.short.locate(digest);
-        (self.extended(short, digest), primary)
-    }
-
     #[inline(always)]
-    fn locate_pair<P: Product>(&self, digest: Digest) -> (Fingerprint, Candidate, Candidate) {
-        let (short, primary, alternate) = self.short.locate_pair::<P>(digest);
-        (self.extended(short, digest), primary, alternate)
+    fn locate_by<P: Product>(&self, digest: Digest) -> Located {
+        let short = self.short.locate_by::<P>(digest);
+        Located { fingerprint: self.extended(short.fingerprint, digest), ..short }
     }
 
     #[inline]
@@ -93,9 +87,9 @@ mod tests {
     fn longer_fingerprints_have_the_bits_of_shorter_ones_and_more() {
         let regions = Regions { count: 1, buckets: 1 << 16 };
         for digest in (1..1000u64).map(|number| Digest::new(number.wrapping_mul(0xff51_afd7_ed55_8ccd))) {
-            let (longest, primary) = addressing(regions, 56).locate(digest);
+            let Located { fingerprint: longest, primary, .. } = addressing(regions, 56).locate(digest);
             for bits in 33..56 {
-                let (fingerprint, same_primary) = addressing(regions, bits).locate(digest);
+                let Located { fingerprint, primary: same_primary, .. } = addressing(regions, bits).locate(digest);
                 let extension = longest.get() >> SHORT_BITS;
                 assert_eq!(fingerprint.get(), (longest.get() & SHORT) | extension >> (56 - bits) << SHORT_BITS);
                 assert_eq!(primary, same_primary);
@@ -110,7 +104,7 @@ mod tests {
         // 2^16 buckets, so the 16 bits below the highest 16 are left.
         let addressing = addressing(Regions { count: 1, buckets: 1 << 16 }, 56);
         let digests = (0..1_u64 << 16).map(|middle| Digest::new(0x1234 << 48 | middle << 32 | 0x5678_9abc));
-        let mut fingerprints: Vec<Fingerprint> = digests.map(|digest| addressing.locate(digest).0).collect();
+        let mut fingerprints: Vec<Fingerprint> = digests.map(|digest| addressing.locate(digest).fingerprint).collect();
         fingerprints.sort_unstable();
         fingerprints.dedup();
         assert_eq!(fingerprints.len(), 1 << 16);

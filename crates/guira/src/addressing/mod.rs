@@ -24,7 +24,7 @@ use core::num::NonZeroU64;
 
 use arrayvec::ArrayVec;
 
-use crate::cast::{Product, low_32};
+use crate::cast::{Product, Whole, low_32};
 use crate::digest::Digest;
 
 /// The bits of a digest that are stored: 1 to 2^f - 1, never 0, which is the empty slot.
@@ -142,6 +142,14 @@ impl Candidate {
     }
 }
 
+/// A fingerprint with the first two of its candidate buckets; further ones follow from these.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Located {
+    pub(crate) fingerprint: Fingerprint,
+    pub(crate) primary: Candidate,
+    pub(crate) second: Candidate,
+}
+
 /// The buckets of a table, counted through all regions.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Grid {
@@ -186,15 +194,20 @@ pub(crate) trait Addressing: Copy {
     /// The buckets of the table.
     fn grid(&self) -> Grid;
 
-    /// The fingerprint of a key and its primary bucket.
-    fn locate(&self, digest: Digest) -> (Fingerprint, Candidate);
+    /// The fingerprint of a key and its candidate buckets. `P` computes products; where several keys are located in a loop, it decides
+    /// whether the compiler can make vectors of them.
+    fn locate_by<P: Product>(&self, digest: Digest) -> Located;
 
-    /// The fingerprint of a key and its first two candidate buckets. `P` computes products; where several keys are located in
-    /// a loop, it decides whether the compiler can make vectors of them.
+    /// The fingerprint of a key and its candidate buckets.
     #[inline(always)]
-    fn locate_pair<P: Product>(&self, digest: Digest) -> (Fingerprint, Candidate, Candidate) {
-        let (fingerprint, primary) = self.locate(digest);
-        (fingerprint, primary, self.alternate(primary, fingerprint))
+    fn locate(&self, digest: Digest) -> Located {
+        self.locate_by::<Whole>(digest)
+    }
+
+    /// A fingerprint with its candidate buckets, given any of them.
+    #[inline(always)]
+    fn located(&self, fingerprint: Fingerprint, candidate: Candidate) -> Located {
+        Located { fingerprint, primary: candidate, second: self.alternate(candidate, fingerprint) }
     }
 
     /// The next candidate bucket of a fingerprint that is, or might be, in this one.
@@ -212,20 +225,10 @@ pub(crate) trait Addressing: Copy {
         |fingerprint| fingerprint.get() & Self::TELLING_BITS != 0
     }
 
-    /// The candidate buckets that are different from each other, `primary` first.
+    /// The candidate buckets that are different from each other.
     #[inline]
-    fn distinct_candidates(self, primary: Candidate, fingerprint: Fingerprint) -> ArrayVec<Candidate, MOST_CANDIDATES> {
-        self.distinct_of(primary, self.alternate(primary, fingerprint), fingerprint)
-    }
-
-    /// The candidate buckets that are different from each other, given the first two of them.
-    #[inline]
-    fn distinct_of(
-        self,
-        primary: Candidate,
-        second: Candidate,
-        fingerprint: Fingerprint,
-    ) -> ArrayVec<Candidate, MOST_CANDIDATES> {
+    fn distinct_candidates(self, located: Located) -> ArrayVec<Candidate, MOST_CANDIDATES> {
+        let Located { fingerprint, primary, second } = located;
         let (mut candidates, mut next) = (ArrayVec::new(), second);
         candidates.push(primary);
         // They are one cycle, so the first bucket to come again is the primary one.
@@ -241,8 +244,8 @@ pub(crate) trait Addressing: Copy {
 
     /// Runs through [`distinct_candidates`](Self::distinct_candidates) as places in the table.
     #[inline]
-    fn distinct_buckets(self, primary: Candidate, fingerprint: Fingerprint) -> impl Iterator<Item = BucketIndex> {
-        self.distinct_candidates(primary, fingerprint).into_iter().map(Candidate::bucket)
+    fn distinct_buckets(self, located: Located) -> impl Iterator<Item = BucketIndex> {
+        self.distinct_candidates(located).into_iter().map(Candidate::bucket)
     }
 }
 

@@ -1,7 +1,7 @@
 //! The paper's own addressing: one region of 2^p buckets, and exclusive or.
 
-use super::{Addressing, Candidate, Fingerprint, Grid, hash_of_fingerprint, mix};
-use crate::cast::Whole;
+use super::{Addressing, Candidate, Fingerprint, Grid, Located, hash_of_fingerprint, mix};
+use crate::cast::{Product, Whole};
 use crate::digest::Digest;
 use crate::parameters::Parameters;
 
@@ -41,9 +41,9 @@ impl Addressing for PowerOfTwoAddressing {
     }
 
     #[inline]
-    fn locate(&self, digest: Digest) -> (Fingerprint, Candidate) {
-        let candidate = Candidate::at(0, self.index(digest.get()));
-        (Fingerprint::of(digest, self.fingerprint_mask), candidate)
+    fn locate_by<P: Product>(&self, digest: Digest) -> Located {
+        let primary = Candidate::at(0, self.index(digest.get()));
+        self.located(Fingerprint::of(digest, self.fingerprint_mask), primary)
     }
 
     #[inline]
@@ -70,8 +70,8 @@ mod tests {
     fn digests_reach_the_first_and_the_last_bucket_and_none_beyond() {
         for index_bits in [0, 1, 20, 32] {
             let addressing = PowerOfTwoAddressing { index_bits, fingerprint_mask: 63, seed: 0 };
-            assert_eq!(addressing.locate(Digest::new(0)).1.bucket().get(), 0);
-            assert_eq!(addressing.locate(Digest::new(u64::MAX)).1.bucket().get(), (1 << index_bits) - 1);
+            assert_eq!(addressing.locate(Digest::new(0)).primary.bucket().get(), 0);
+            assert_eq!(addressing.locate(Digest::new(u64::MAX)).primary.bucket().get(), (1 << index_bits) - 1);
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use core::hint::select_unpredictable;
 
-use super::{Addressing, Candidate, Fingerprint, Grid, hash_of_fingerprint, mix};
+use super::{Addressing, Candidate, Fingerprint, Grid, Located, hash_of_fingerprint, mix};
 use crate::cast::{Product, Whole};
 use crate::digest::Digest;
 use crate::parameters::Parameters;
@@ -160,15 +160,10 @@ impl<R: RegionSize> Addressing for RegionalAddressing<R> {
         Grid { region_count: self.region_count, buckets_per_region: self.size.get() }
     }
 
-    #[inline]
-    fn locate(&self, digest: Digest) -> (Fingerprint, Candidate) {
-        (Fingerprint::of(digest, self.fingerprint_mask), self.primary::<Whole>(digest))
-    }
-
     #[inline(always)]
-    fn locate_pair<P: Product>(&self, digest: Digest) -> (Fingerprint, Candidate, Candidate) {
+    fn locate_by<P: Product>(&self, digest: Digest) -> Located {
         let (fingerprint, primary) = (Fingerprint::of(digest, self.fingerprint_mask), self.primary::<P>(digest));
-        (fingerprint, primary, self.alternate_of::<P>(primary, fingerprint.get()))
+        Located { fingerprint, primary, second: self.alternate_of::<P>(primary, fingerprint.get()) }
     }
 
     #[inline]
@@ -217,12 +212,12 @@ mod tests {
             let fixed = RegionalAddressing::with_measures(region_count, Size65536, 4095, mix(3));
             for number in 0..20_000u64 {
                 let digest = Digest::new(number.wrapping_mul(0x9e37_79b9_7f4a_7c15));
-                let (fingerprint, primary) = any.locate(digest);
-                assert_eq!(fixed.locate(digest), (fingerprint, primary));
-                let alternate = any.alternate(primary, fingerprint);
-                assert_eq!(fixed.alternate(primary, fingerprint), alternate);
-                assert_eq!(fixed.locate_pair::<Halves>(digest), (fingerprint, primary, alternate));
-                assert_eq!(any.locate_pair::<Halves>(digest), (fingerprint, primary, alternate));
+                let located = any.locate(digest);
+                assert_eq!(fixed.locate(digest), located);
+                let Located { fingerprint, primary, second } = located;
+                assert_eq!([any.alternate(primary, fingerprint), fixed.alternate(primary, fingerprint)], [second; 2]);
+                assert_eq!(fixed.locate_by::<Halves>(digest), located);
+                assert_eq!(any.locate_by::<Halves>(digest), located);
             }
         }
     }
@@ -235,7 +230,7 @@ mod tests {
                 let digest = Digest::new(!number.wrapping_mul(0x9e37_79b9_7f4a_7c15));
                 let (region, rest) = multiply_shift(digest.get(), region_count);
                 let (offset, _) = multiply_shift(rest, size);
-                assert_eq!(addressing.locate(digest).1, Candidate::at(region * size, offset));
+                assert_eq!(addressing.locate(digest).primary, Candidate::at(region * size, offset));
             }
         }
     }
@@ -243,8 +238,8 @@ mod tests {
     #[test]
     fn digests_reach_the_first_and_the_last_bucket_and_none_beyond() {
         let addressing = addressing(3, 7, 15);
-        assert_eq!(addressing.locate(Digest::new(0)).1.bucket().get(), 0);
-        assert_eq!(addressing.locate(Digest::new(u64::MAX)).1.bucket().get(), 20);
+        assert_eq!(addressing.locate(Digest::new(0)).primary.bucket().get(), 0);
+        assert_eq!(addressing.locate(Digest::new(u64::MAX)).primary.bucket().get(), 20);
     }
 
     #[test]
@@ -252,8 +247,8 @@ mod tests {
         let addressing = addressing(5, 11, 15);
         let mut counts = [0u32; 55];
         for high in 0..=u64::from(u16::MAX) {
-            let (_, candidate) = addressing.locate(Digest::new(high << 48));
-            counts[usize::try_from(candidate.bucket().get()).expect("small")] += 1;
+            let primary = addressing.locate(Digest::new(high << 48)).primary;
+            counts[usize::try_from(primary.bucket().get()).expect("small")] += 1;
         }
         // 65,536 / 55 = 1191.6; cutting twice can move each share by one at either end.
         assert!(counts.iter().all(|count| (1190..=1193).contains(count)), "{counts:?}");
@@ -298,7 +293,7 @@ mod tests {
     #[test]
     fn a_bucket_that_is_its_own_alternate_is_one_candidate() {
         let addressing = addressing(1, 1, 255);
-        let (fingerprint, primary) = addressing.locate(Digest::new(0x1234_5678_9abc_def0));
-        assert_eq!(addressing.distinct_candidates(primary, fingerprint).len(), 1);
+        let located = addressing.locate(Digest::new(0x1234_5678_9abc_def0));
+        assert_eq!(addressing.distinct_candidates(located).len(), 1);
     }
 }

@@ -3,8 +3,8 @@
 use core::hint::select_unpredictable;
 
 use super::doubling::{DoublingAddressing, Half};
-use super::{Addressing, BucketIndex, Candidate, Fingerprint, Grid};
-use crate::cast::{Product, Whole};
+use super::{Addressing, BucketIndex, Candidate, Fingerprint, Grid, Located};
+use crate::cast::Product;
 use crate::digest::Digest;
 
 /// Where fingerprints are while only some buckets of a table are in the next one.
@@ -68,16 +68,10 @@ impl<const LONG: bool> Addressing for SplittingAddressing<LONG> {
         self.old.halves()
     }
 
-    #[inline]
-    fn locate(&self, digest: Digest) -> (Fingerprint, Candidate) {
-        let (fingerprint, primary, _) = self.locate_pair::<Whole>(digest);
-        (fingerprint, primary)
-    }
-
     #[inline(always)]
-    fn locate_pair<P: Product>(&self, digest: Digest) -> (Fingerprint, Candidate, Candidate) {
-        let (fingerprint, primary, alternate) = self.old.locate_halves::<P>(digest);
-        (fingerprint, self.place_of_half(primary), self.place_of_half(alternate))
+    fn locate_by<P: Product>(&self, digest: Digest) -> Located {
+        let Located { fingerprint, primary, second } = self.old.locate_halves::<P>(digest);
+        Located { fingerprint, primary: self.place_of_half(primary), second: self.place_of_half(second) }
     }
 
     #[inline]

@@ -4,7 +4,7 @@
 use core::convert::Infallible;
 use core::ops::Range;
 
-use crate::cuckoo::{BLOCK, Located};
+use crate::cuckoo::{BLOCK, LocatedBlock};
 use crate::digest::Digest;
 
 /// How many keys are prefetched at a time when the table is changed.
@@ -17,8 +17,8 @@ const TURN: usize = 4;
 pub(crate) fn look_up_each(
     answers: &mut [bool],
     digest: impl Fn(Range<usize>, &mut [Digest]),
-    mut locate: impl FnMut(&[Digest; BLOCK], &mut Located),
-    mut answer: impl FnMut(&Block, &Located, &mut [bool]),
+    mut locate: impl FnMut(&[Digest; BLOCK], &mut LocatedBlock),
+    mut answer: impl FnMut(&Block, &LocatedBlock, &mut [bool]),
 ) {
     let (count, mut unused) = (answers.len(), [false; BLOCK]);
     let Ok::<(), Infallible>(()) = each_block(
@@ -40,8 +40,8 @@ pub(super) fn each_block<T: ?Sized, E>(
     table: &mut T,
     count: usize,
     digest: impl Fn(Range<usize>, &mut [Digest]),
-    mut locate: impl FnMut(&T, &[Digest; BLOCK], &mut Located),
-    mut work: impl FnMut(&mut T, &Block, &Located, Option<Range<usize>>) -> Result<(), E>,
+    mut locate: impl FnMut(&T, &[Digest; BLOCK], &mut LocatedBlock),
+    mut work: impl FnMut(&mut T, &Block, &LocatedBlock, Option<Range<usize>>) -> Result<(), E>,
 ) -> Result<(), E> {
     let mut blocks = [Block::NOTHING; 2];
     let [mut block, mut next] = blocks.each_mut();
@@ -61,11 +61,11 @@ pub(super) fn each_block<T: ?Sized, E>(
 /// Keys to be looked for, and their buckets.
 pub(crate) struct Block {
     pub(crate) digests: [Digest; BLOCK],
-    pub(crate) located: Located,
+    pub(crate) located: LocatedBlock,
 }
 
 impl Block {
-    const NOTHING: Self = Self { digests: [Digest::new(0); BLOCK], located: Located::NOTHING };
+    const NOTHING: Self = Self { digests: [Digest::new(0); BLOCK], located: LocatedBlock::NOTHING };
 }
 
 /// Looks up many keys block by block in a table that is in the core's own cache. The last block may have fewer answers

@@ -7,7 +7,7 @@ use alloc::vec::Vec;
 use super::blocks::change_each;
 use super::partition::Partition;
 use super::tally::Tally;
-use crate::addressing::{Addressing, Candidate};
+use crate::addressing::{Addressing, Candidate, Located};
 use crate::cast::to_usize;
 use crate::cuckoo::{NoRoom, Scheme, with_table};
 use crate::digest::{Digest, Key};
@@ -377,9 +377,10 @@ fn fill_copy<'digests>(
     with_table!(scheme, over_mut(&mut copy), table => {
         for digests in digests {
             for &digest in digests {
-                let (fingerprint, primary) = table.addressing.locate(digest);
+                let Located { fingerprint, primary, .. } = table.addressing.locate(digest);
                 let primary = Candidate::at(primary.region_start() - start, primary.offset());
-                outcome.note(digest, table.insert_fingerprint(fingerprint, primary).map(|_place| ()));
+                let located = table.addressing.located(fingerprint, primary);
+                outcome.note(digest, table.insert_located(located).map(|_place| ()));
             }
         }
     });

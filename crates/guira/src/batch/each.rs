@@ -5,7 +5,7 @@ use arrayvec::ArrayVec;
 
 use super::blocks::{change_each, each_block, look_up_each, look_up_in_cache};
 use super::tally::Tally;
-use crate::cuckoo::{BLOCK, Located, NoRoom, Scheme, with_table};
+use crate::cuckoo::{BLOCK, LocatedBlock, NoRoom, Scheme, with_table};
 use crate::digest::{Digest, Key, KeyHasher};
 use crate::error::TryExtendError;
 use crate::filter::{CuckooFilter, CuckooFilterView, many};
@@ -227,7 +227,7 @@ impl Scheme {
     }
 
     #[inline(never)]
-    fn locate_block(&self, bytes: &[u8], digests: &[Digest; BLOCK], located: &mut Located) {
+    fn locate_block(&self, bytes: &[u8], digests: &[Digest; BLOCK], located: &mut LocatedBlock) {
         with_table!(self, over(bytes), table => table.locate_block(digests, located));
     }
 

@@ -12,8 +12,7 @@ use super::update::Refusal;
 use super::versions::Versions;
 use crate::addressing::Addressing;
 use crate::batch::{Block, change_each, extend_in_runs, hash_each, look_up_each, look_up_in_cache};
-use crate::cast::Whole;
-use crate::cuckoo::{CuckooTable, Located, Repeated, with_table};
+use crate::cuckoo::{CuckooTable, LocatedBlock, Repeated, with_table};
 use crate::digest::{Digest, Key};
 use crate::error::{InsertManyError, Rejected, TryExtendError};
 use crate::filter::many;
@@ -164,16 +163,16 @@ impl<A: Addressing, T: Table> CuckooTable<A, T> {
         &self,
         versions: &Versions,
         block: &Block,
-        next: &Located,
+        next: &LocatedBlock,
         answers: &mut [bool],
         elsewhere: &impl Fn(Digest) -> Option<bool>,
         look_on: &impl Fn(Digest) -> bool,
     ) {
         for (number, answer) in answers.iter_mut().enumerate() {
             self.prefetch_located(next, number);
-            let (fingerprint, first, second) = block.located.get(number);
-            let found = look(versions, fingerprint, || {
-                elsewhere(block.digests[number]).unwrap_or_else(|| self.contains_in(fingerprint, first, second))
+            let key = block.located.get(number);
+            let found = look(versions, key.fingerprint, || {
+                elsewhere(block.digests[number]).unwrap_or_else(|| self.contains_located(key))
             });
             *answer = found.unwrap_or_else(|| look_on(block.digests[number]));
         }
@@ -247,10 +246,9 @@ impl SharedTable {
             return look_up_in_cache(answers, digest, |digests, answers| {
                 with_table!(self.scheme, packed(&*self.words), table => {
                     for (answer, &digest) in answers.iter_mut().zip(digests) {
-                        let (fingerprint, first, second) = table.addressing.locate_pair::<Whole>(digest);
-                        let found = look(versions, fingerprint, || {
-                            let contains = || table.contains_in(fingerprint, first.bucket(), second);
-                            elsewhere(digest).unwrap_or_else(contains)
+                        let located = table.addressing.locate(digest);
+                        let found = look(versions, located.fingerprint, || {
+                            elsewhere(digest).unwrap_or_else(|| table.contains_located(located))
                         });
                         *answer = found.unwrap_or_else(|| look_on(digest));
                     }

@@ -8,8 +8,7 @@ use super::snapshot::Snapshots;
 use super::stripes::{Stale, never_stale};
 use super::times::{SharedTimes, TimedGuards};
 use super::update::Refusal;
-use crate::addressing::{Addressing, BucketIndex, Candidate, Fingerprint};
-use crate::cast::Whole;
+use crate::addressing::{Addressing, BucketIndex, Located};
 use crate::cuckoo::{BLOCK, CuckooTable, with_table};
 use crate::digest::{Digest, Key};
 use crate::error::{AdvanceError, BuildError, InsertError, OutOfMemory};
@@ -97,15 +96,14 @@ impl<'table, A: Addressing, G: Widths> CuckooTable<A, SharedLivingTable<'table, 
     }
 
     fn store(&self, digest: Digest, if_alive: IfAlive, guards: &TimedGuards<'_>) -> Result<bool, Refusal> {
-        let (fingerprint, primary) = self.addressing.locate(digest);
+        let located = self.addressing.locate(digest);
         if if_alive == IfAlive::Stored && self.fill_concurrent(digest, guards)? {
             return Ok(true);
         }
         self.insert_unless(
-            fingerprint,
-            primary,
+            located,
             |held| {
-                let oldest = if if_alive == IfAlive::Stored { None } else { self.oldest(fingerprint, primary) };
+                let oldest = if if_alive == IfAlive::Stored { None } else { self.oldest(located) };
                 let Some((place, number)) = oldest else { return false };
                 if if_alive == IfAlive::Renewed && number == guards.times.living(guards.seen).current {
                     guards.times.join(guards.seen);
@@ -125,17 +123,16 @@ impl<'table, A: Addressing, G: Widths> CuckooTable<A, SharedLivingTable<'table, 
         )
     }
 
-    fn oldest(&self, fingerprint: Fingerprint, primary: Candidate) -> Option<(Place, u32)> {
-        self.slots.oldest(self.addressing.distinct_buckets(primary, fingerprint), fingerprint)
+    fn oldest(&self, located: Located) -> Option<(Place, u32)> {
+        self.slots.oldest(self.addressing.distinct_buckets(located), located.fingerprint)
     }
 
     fn remove_oldest(&self, digest: Digest, guards: &TimedGuards<'_>) -> Result<bool, Stale> {
-        let (fingerprint, primary) = self.addressing.locate(digest);
+        let located = self.addressing.locate(digest);
         // With all candidates locked none of them can move from one to the other.
-        let candidates = self.addressing.distinct_candidates(primary, fingerprint);
-        let held = self.lock_path(&candidates, &[], guards)?;
-        let Some((place, number)) = self.oldest(fingerprint, primary) else { return Ok(false) };
-        self.writer(guards).slots.erase(place, fingerprint);
+        let held = self.lock_path(located, &[], guards)?;
+        let Some((place, number)) = self.oldest(located) else { return Ok(false) };
+        self.writer(guards).slots.erase(place, located.fingerprint);
         guards.leave(number, held.one());
         Ok(true)
     }
@@ -380,14 +377,14 @@ impl ConcurrentExpiringCuckooFilter {
     #[inline]
     fn look(&self, digest: Digest, now: Option<u64>) -> Option<bool> {
         with_table!(self.table.scheme, valued(&*self.table.words), table => {
-            let (fingerprint, primary, second) = table.addressing.locate_pair::<Whole>(digest);
-            let watch = self.times.watch(&self.table.guards.versions, fingerprint);
+            let located = table.addressing.locate(digest);
+            let watch = self.times.watch(&self.table.guards.versions, located.fingerprint);
             let living = match now {
                 None => Some(self.times.living(watch.seen)),
                 Some(now) => self.times.living_at(now),
             };
             let Some(living) = living else { return Some(false) };
-            let found = table.living(living).contains_in(fingerprint, primary.bucket(), second);
+            let found = table.living(living).contains_located(located);
             (found || watch.is_undisturbed()).then_some(found)
         })
     }
@@ -422,10 +419,10 @@ impl ConcurrentExpiringCuckooFilter {
     pub fn count<K: Key + ?Sized>(&self, key: &K) -> usize {
         let digest = self.hasher().digest(key);
         with_table!(self.table.scheme, valued(&*self.table.words), table => {
-            let (fingerprint, primary) = table.addressing.locate(digest);
+            let located = table.addressing.locate(digest);
             let look = || {
-                let watch = self.times.watch(&self.table.guards.versions, fingerprint);
-                let copies = table.living(self.times.living(watch.seen)).copies(fingerprint, primary);
+                let watch = self.times.watch(&self.table.guards.versions, located.fingerprint);
+                let copies = table.living(self.times.living(watch.seen)).copies(located);
                 (copies, watch.is_undisturbed())
             };
             never_stale(count_at_rest(look, &self.table.guards.stripes))

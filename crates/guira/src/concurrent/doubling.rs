@@ -22,7 +22,7 @@ use super::stripes::{AllGuards, RUN, Stale, Stripes};
 use super::update::Refusal;
 use crate::addressing::{Addressing as _, BucketIndex};
 use crate::cast::to_usize;
-use crate::cuckoo::{BLOCK, Located, NoRoom, Repeated, Splitting, with_splitting};
+use crate::cuckoo::{BLOCK, LocatedBlock, NoRoom, Repeated, Splitting, with_splitting};
 use crate::digest::Digest;
 use crate::error::InsertError;
 use crate::filter::{CuckooFilter, Growth};
@@ -290,12 +290,8 @@ impl BothTables<'_> {
     fn has_room(self, digest: Digest) -> bool {
         let Self { splitting, old, new } = self;
         with_splitting!(splitting, (&**old, &**new), table => {
-            let (fingerprint, primary) = table.addressing.locate(digest);
-            table.vacant_place(fingerprint, primary).is_some()
-                || matches!(
-                    table.path_to_make_room(&table.addressing.distinct_candidates(primary, fingerprint)),
-                    Ok(Some(_))
-                )
+            let located = table.addressing.locate(digest);
+            table.vacant_place(located).is_some() || matches!(table.path_to_make_room(located), Ok(Some(_)))
         })
     }
 
@@ -318,13 +314,13 @@ impl BothTables<'_> {
     }
 
     /// Finds the candidate buckets of a block of keys, to be asked for. Where they are may be another matter by then.
-    pub(super) fn locate_block(self, digests: &[Digest; BLOCK], located: &mut Located) {
+    pub(super) fn locate_block(self, digests: &[Digest; BLOCK], located: &mut LocatedBlock) {
         let Self { splitting, old, new } = self;
         with_splitting!(splitting, (&**old, &**new), table => table.locate_block(digests, located));
     }
 
     /// Asks for the candidate buckets of the first keys of a block.
-    pub(super) fn prefetch_located(self, located: &Located, count: usize) {
+    pub(super) fn prefetch_located(self, located: &LocatedBlock, count: usize) {
         let Self { splitting, old, new } = self;
         with_splitting!(splitting, (&**old, &**new), table => {
             (0..count).for_each(|number| table.prefetch_located(located, number));

@@ -6,7 +6,6 @@ use super::shared_table::SharedTable;
 use super::stripes::{Stale, Stripes};
 use super::update::Refusal;
 use crate::addressing::Addressing;
-use crate::cast::Whole;
 use crate::cuckoo::{CuckooTable, ForDoubling, NoRoom, Pair, PairOf, Repeated, for_doubling, with_table};
 use crate::digest::Digest;
 use crate::filter::{CuckooFilter, Growth};
@@ -242,13 +241,9 @@ impl Generation {
     /// Algorithm 2 at one look, if the table is that of this generation.
     #[inline(always)]
     fn look_in(&self, table: &CuckooTable<impl Addressing, impl Table>, digest: Digest) -> Option<bool> {
-        let (fingerprint, primary, second) = table.addressing.locate_pair::<Whole>(digest);
-        look(&self.table.guards.versions, fingerprint, || {
-            if self.is_settled() {
-                table.contains_in(fingerprint, primary.bucket(), second)
-            } else {
-                self.contains_now(digest)
-            }
+        let located = table.addressing.locate(digest);
+        look(&self.table.guards.versions, located.fingerprint, || {
+            if self.is_settled() { table.contains_located(located) } else { self.contains_now(digest) }
         })
     }
 

@@ -5,7 +5,7 @@ use super::shared_table::SharedTable;
 use super::stripes::{Stale, Stripes};
 use super::versions::{OptimisticRead, Versions};
 use crate::addressing::{Addressing, Fingerprint};
-use crate::cast::{Whole, to_usize};
+use crate::cast::to_usize;
 use crate::cuckoo::{CuckooTable, Look, Scheme, with_table};
 use crate::digest::Digest;
 use crate::sync::AtomicU64;
@@ -59,8 +59,8 @@ impl<A: Addressing, T: Table> CuckooTable<A, T> {
     /// Algorithm 2 at one look; `None` if it was disturbed.
     #[inline]
     pub(super) fn contains_concurrent(&self, digest: Digest, versions: &Versions) -> Option<bool> {
-        let (fingerprint, primary, second) = self.addressing.locate_pair::<Whole>(digest);
-        look(versions, fingerprint, || self.contains_in(fingerprint, primary.bucket(), second))
+        let located = self.addressing.locate(digest);
+        look(versions, located.fingerprint, || self.contains_located(located))
     }
 }
 
@@ -86,10 +86,10 @@ impl SharedTable {
     /// How many copies of a key's fingerprint are stored.
     pub(super) fn count(&self, digest: Digest) -> Result<usize, Stale> {
         with_table!(self.scheme, packed(&*self.words), table => {
-            let (fingerprint, primary) = table.addressing.locate(digest);
+            let located = table.addressing.locate(digest);
             let look = || {
-                let watch = self.guards.versions.watch(fingerprint);
-                (table.copies(fingerprint, primary), watch.is_unchanged())
+                let watch = self.guards.versions.watch(located.fingerprint);
+                (table.copies(located), watch.is_unchanged())
             };
             count_at_rest(look, &self.guards.stripes)
         })

@@ -51,7 +51,7 @@ impl SharedTable {
 
     /// The fingerprint of a key.
     pub(super) fn fingerprint(&self, digest: Digest) -> Fingerprint {
-        with_table!(self.scheme, packed(&*self.words), table => table.addressing.locate(digest).0)
+        with_table!(self.scheme, packed(&*self.words), table => table.addressing.locate(digest).fingerprint)
     }
 
     /// Removes all keys while nobody writes. No version is incremented: a key that a lookup misses meanwhile was absent

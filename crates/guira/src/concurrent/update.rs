@@ -5,8 +5,7 @@ use arrayvec::ArrayVec;
 use super::guards::Guard;
 use super::shared_table::SharedTable;
 use super::stripes::{AllGuards, MAX_LOCKED, Stale, StripeGuard, StripeGuards};
-use crate::addressing::{Addressing, BucketIndex, Candidate, Fingerprint};
-use crate::cast::Whole;
+use crate::addressing::{Addressing, BucketIndex, Located};
 use crate::cuckoo::{Change, CuckooTable, Found, NoRoom, Repeated, with_table};
 use crate::digest::Digest;
 use crate::error::InsertError;
@@ -107,8 +106,7 @@ impl SharedTable {
     /// Stores a copy of a key in a table that nobody else writes, unless there is no room. Returns `true` if it was stored.
     pub(super) fn insert_locked(&self, digest: Digest, all: &AllGuards<'_>) -> bool {
         let is_stored = with_table!(self.scheme, packed(&*self.words), table => {
-            let (fingerprint, primary) = table.addressing.locate(digest);
-            table.insert_locked(fingerprint, primary, &self.guards, all).is_ok()
+            table.insert_locked(table.addressing.locate(digest), &self.guards, all).is_ok()
         });
         if is_stored {
             all.one().count_stored();
@@ -202,11 +200,11 @@ impl<A: Addressing, S: SharedSlots> CuckooTable<A, S> {
     /// may have to be copied first. Returns `true` if it was stored.
     #[inline]
     pub(super) fn fill_concurrent(&self, digest: Digest, guards: &impl Guard) -> Result<bool, Stale> {
-        let (fingerprint, primary, second) = self.addressing.locate_pair::<Whole>(digest);
+        let located = self.addressing.locate(digest);
         // The look fetches the buckets before a lock is held that others may wait for.
-        let Some(place) = self.vacant_place_in(fingerprint, primary.bucket(), second) else { return Ok(false) };
+        let Some(place) = self.vacant_place(located) else { return Ok(false) };
         let in_one_step = !self.slots.is_filled_locked(place);
-        fill_locked(guards, place.bucket, in_one_step, || self.slots.fill(place, fingerprint))
+        fill_locked(guards, place.bucket, in_one_step, || self.slots.fill(place, located.fingerprint))
     }
 
     /// Stores a copy if a slot has to be freed, or if the key must not be stored twice.
@@ -216,24 +214,22 @@ impl<A: Addressing, S: SharedSlots> CuckooTable<A, S> {
         repeated: Repeated,
         guards: &impl Guard,
     ) -> Result<bool, Refusal> {
-        let (fingerprint, primary) = self.addressing.locate(digest);
-        let is_stored = || repeated == Repeated::LeftOut && self.place_of(fingerprint, primary).is_some();
-        self.insert_unless(fingerprint, primary, |_held| is_stored(), guards)
+        let located = self.addressing.locate(digest);
+        let is_left_out = || repeated == Repeated::LeftOut && self.place_of(located).is_some();
+        self.insert_unless(located, |_held| is_left_out(), guards)
     }
 
     /// Stores a copy unless `is_left_out` returns `true`, which is asked when the candidates are locked, with one of the locks.
     pub(super) fn insert_unless(
         &self,
-        fingerprint: Fingerprint,
-        primary: Candidate,
+        located: Located,
         is_left_out: impl Fn(&StripeGuard<'_>) -> bool,
         guards: &impl Guard,
     ) -> Result<bool, Refusal> {
-        let candidates = self.addressing.distinct_candidates(primary, fingerprint);
         for _ in 0..MAX_SEARCHES {
-            let found = match self.vacant_place(fingerprint, primary) {
+            let found = match self.vacant_place(located) {
                 Some(_) => None,
-                None => match self.path_to_make_room(&candidates)? {
+                None => match self.path_to_make_room(located)? {
                     None => break,
                     found => found,
                 },
@@ -242,11 +238,11 @@ impl<A: Addressing, S: SharedSlots> CuckooTable<A, S> {
             if A::CANDIDATES + moves.len() > MAX_LOCKED {
                 break;
             }
-            let guard = self.lock_path(&candidates, &moves, guards)?;
+            let guard = self.lock_path(located, &moves, guards)?;
             if is_left_out(guard.one()) {
                 return Ok(false);
             }
-            if self.fill_by(&moves, fingerprint, primary, guards) {
+            if self.fill_by(&moves, located, guards) {
                 guards.note_stored(guard.one());
                 return Ok(true);
             }
@@ -255,41 +251,34 @@ impl<A: Addressing, S: SharedSlots> CuckooTable<A, S> {
         // whether there is one.
         let guard = guards.lock_all()?;
         if guard.one().copies().is_some() {
-            self.keep_candidates(&candidates, guard.one());
+            self.keep_candidates(located, guard.one());
         }
         if is_left_out(guard.one()) {
             return Ok(false);
         }
-        self.insert_locked(fingerprint, primary, guards, &guard)?;
+        self.insert_locked(located, guards, &guard)?;
         guards.note_stored(guard.one());
         Ok(true)
     }
 
     /// Stores a copy in a table that the caller has locked.
-    fn insert_locked(
-        &self,
-        fingerprint: Fingerprint,
-        primary: Candidate,
-        guards: &impl Guard,
-        all: &AllGuards<'_>,
-    ) -> Result<(), NoRoom> {
+    fn insert_locked(&self, located: Located, guards: &impl Guard, all: &AllGuards<'_>) -> Result<(), NoRoom> {
         if all.one().copies().is_some() {
-            let candidates = self.addressing.distinct_candidates(primary, fingerprint);
-            let found = match self.vacant_place(fingerprint, primary) {
+            let found = match self.vacant_place(located) {
                 Some(_) => None,
-                None => self.path_to_make_room(&candidates)?,
+                None => self.path_to_make_room(located)?,
             };
             if let Some((search, path)) = found {
                 self.keep_each(search.moves(&path).map(|made| made.to().bucket), all.one());
             }
-            self.keep_candidates(&candidates, all.one());
+            self.keep_candidates(located, all.one());
         }
-        self.writer(guards).insert_fingerprint(fingerprint, primary).map(|_place| ())
+        self.writer(guards).insert_located(located).map(|_place| ())
     }
 
     /// Sees to it that the candidate buckets of a fingerprint are copied before they are written.
-    fn keep_candidates(&self, candidates: &[Candidate], held: &StripeGuard<'_>) {
-        self.keep_each(candidates.iter().map(|candidate| candidate.bucket()), held);
+    fn keep_candidates(&self, located: Located, held: &StripeGuard<'_>) {
+        self.keep_each(self.addressing.distinct_buckets(located), held);
     }
 
     /// Sees to it that some buckets are copied before they are written.
@@ -302,9 +291,10 @@ impl<A: Addressing, S: SharedSlots> CuckooTable<A, S> {
     /// Makes the moves of a path and puts a fingerprint into the slot that they free, or without moves into any empty
     /// slot of a candidate. The caller has locked all these buckets. Returns `false`, and changes nothing, if that is no
     /// longer possible.
-    fn fill_by(&self, moves: &[Move], fingerprint: Fingerprint, primary: Candidate, guards: &impl Guard) -> bool {
+    fn fill_by(&self, moves: &[Move], located: Located, guards: &impl Guard) -> bool {
+        let fingerprint = located.fingerprint;
         let Some((first, others)) = moves.split_first() else {
-            return self.vacant_place(fingerprint, primary).is_some_and(|place| self.slots.fill(place, fingerprint));
+            return self.vacant_place(located).is_some_and(|place| self.slots.fill(place, fingerprint));
         };
         if !moves.iter().all(|made| made.is_possible(&self.addressing, &self.slots)) {
             return false;
@@ -327,11 +317,13 @@ impl<A: Addressing, S: SharedSlots> CuckooTable<A, S> {
     /// Locks the candidate buckets of a fingerprint and all buckets of a path, to write them.
     pub(super) fn lock_path<'guards>(
         &self,
-        candidates: &[Candidate],
+        located: Located,
         moves: &[Move],
         guards: &'guards impl Guard,
     ) -> Result<StripeGuards<'guards>, Stale> {
-        let buckets = buckets_of_path(candidates, moves);
+        let ends = moves.iter().map(|made| made.to().bucket);
+        let buckets: ArrayVec<BucketIndex, MAX_LOCKED> =
+            self.addressing.distinct_buckets(located).chain(ends).collect();
         let guard = guards.lock_each(&buckets)?;
         if guard.one().copies().is_some() {
             self.keep_each(buckets.into_iter(), guard.one());
@@ -343,12 +335,12 @@ impl<A: Addressing, S: SharedSlots> CuckooTable<A, S> {
     /// may have to be copied first. Returns `true` if it was removed.
     #[inline]
     pub(super) fn remove_concurrent(&self, digest: Digest, guards: &impl Guard) -> Result<bool, Stale> {
-        let (fingerprint, primary) = self.addressing.locate(digest);
-        let Some(Place { bucket, .. }) = self.place_of(fingerprint, primary) else { return Ok(false) };
+        let located = self.addressing.locate(digest);
+        let Some(Place { bucket, .. }) = self.place_of(located) else { return Ok(false) };
         empty_locked(guards, bucket, || {
-            let slot = self.slots.slot_of(bucket, fingerprint);
+            let slot = self.slots.slot_of(bucket, located.fingerprint);
             if let Some(slot) = slot {
-                self.writer(guards).slots.erase(Place { bucket, slot }, fingerprint);
+                self.writer(guards).slots.erase(Place { bucket, slot }, located.fingerprint);
             }
             slot.is_some()
         })
@@ -356,12 +348,11 @@ impl<A: Addressing, S: SharedSlots> CuckooTable<A, S> {
 
     /// Removes a copy after one look found none: with all candidates locked it can't move from one to the other.
     pub(super) fn remove_with_several_locks(&self, digest: Digest, guards: &impl Guard) -> Result<bool, Stale> {
-        let (fingerprint, primary) = self.addressing.locate(digest);
-        let candidates = self.addressing.distinct_candidates(primary, fingerprint);
-        let guard = self.lock_path(&candidates, &[], guards)?;
-        let place = self.place_of(fingerprint, primary);
+        let located = self.addressing.locate(digest);
+        let guard = self.lock_path(located, &[], guards)?;
+        let place = self.place_of(located);
         if let Some(place) = place {
-            self.writer(guards).slots.erase(place, fingerprint);
+            self.writer(guards).slots.erase(place, located.fingerprint);
             guard.one().count_removed();
         }
         Ok(place.is_some())
@@ -371,24 +362,18 @@ impl<A: Addressing, S: SharedSlots> CuckooTable<A, S> {
 impl<A: Addressing, T: Table> CuckooTable<A, T> {
     /// A path that frees a slot in a candidate bucket, with the search that has its moves. Other writers may make them
     /// impossible.
-    pub(super) fn path_to_make_room(&self, candidates: &[Candidate]) -> Result<Option<(Search, Path)>, NoRoom> {
+    pub(super) fn path_to_make_room(&self, located: Located) -> Result<Option<(Search, Path)>, NoRoom> {
         let mut search = Search::default();
-        let path = search.find(self, candidates)?;
+        let path = search.find(self, &self.addressing.distinct_candidates(located))?;
         Ok(path.map(|path| (search, path)))
     }
 }
 
-// Apart from tables, so that they are compiled once.
+// Apart from tables, so that it is compiled once.
 
 /// The moves of a path, as far as they may be made together.
 fn first_moves(search: &Search, path: &Path) -> ArrayVec<Move, MAX_LOCKED> {
     search.moves(path).take(MAX_LOCKED).collect()
-}
-
-/// The candidates of a fingerprint, and the other buckets of a path that starts in one of them.
-fn buckets_of_path(candidates: &[Candidate], moves: &[Move]) -> ArrayVec<BucketIndex, MAX_LOCKED> {
-    let ends = moves.iter().map(|made| made.to().bucket);
-    candidates.iter().map(|candidate| candidate.bucket()).chain(ends).collect()
 }
 
 #[cfg(all(test, not(loom)))]
@@ -412,8 +397,7 @@ mod tests {
             let mut moved = 0;
             for digest in digests.clone() {
                 let (has_room, is_stored) = with_table!(scheme, packed(&**words), table => {
-                    let (fingerprint, primary) = table.addressing.locate(digest);
-                    (table.vacant_place(fingerprint, primary).is_some(), table.fill_concurrent(digest, guards))
+                    (table.vacant_place(table.addressing.locate(digest)).is_some(), table.fill_concurrent(digest, guards))
                 });
                 assert_eq!(is_stored, Ok(has_room), "{addressing:?}");
                 if !has_room {

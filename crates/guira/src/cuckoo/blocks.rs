@@ -1,7 +1,7 @@
 //! Keys in blocks, whose buckets are computed and prefetched before any of them is read.
 
 use super::CuckooTable;
-use crate::addressing::{Addressing, BucketIndex, Candidate, Fingerprint};
+use crate::addressing::{Addressing, Candidate, Fingerprint, Located};
 use crate::cast::{Halves, Product, Whole};
 use crate::digest::Digest;
 use crate::probe::vectorized;
@@ -13,14 +13,14 @@ pub(crate) const BLOCK: usize = if cfg!(loom) { 2 } else { 32 };
 
 /// Keys that are looked up: their fingerprints, with the first two candidate buckets of each.
 #[derive(Clone, Copy)]
-pub(crate) struct Located {
+pub(crate) struct LocatedBlock {
     fingerprints: [Fingerprint; BLOCK],
     pub(crate) first: [u64; BLOCK],
     second: [u64; BLOCK],
     region_starts: [u64; BLOCK],
 }
 
-impl Located {
+impl LocatedBlock {
     /// A block before it is filled.
     pub(crate) const NOTHING: Self = Self {
         fingerprints: [Fingerprint::LEAST; BLOCK],
@@ -33,9 +33,9 @@ impl Located {
 impl<A: Addressing, T: Table> CuckooTable<A, T> {
     /// Finds the candidate buckets of a block of keys.
     #[inline(always)]
-    pub(crate) fn locate_each<P: Product>(&self, digests: &[Digest; BLOCK], located: &mut Located) {
+    pub(crate) fn locate_each<P: Product>(&self, digests: &[Digest; BLOCK], located: &mut LocatedBlock) {
         for (number, &digest) in digests.iter().enumerate() {
-            let (fingerprint, primary, second) = self.addressing.locate_pair::<P>(digest);
+            let Located { fingerprint, primary, second } = self.addressing.locate_by::<P>(digest);
             located.fingerprints[number] = fingerprint;
             located.first[number] = primary.bucket().get();
             located.second[number] = second.bucket().get();
@@ -45,7 +45,7 @@ impl<A: Addressing, T: Table> CuckooTable<A, T> {
 
     /// Finds the candidate buckets of a block of keys, several at a time where the processor can.
     #[inline(always)]
-    pub(crate) fn locate_block(&self, digests: &[Digest; BLOCK], located: &mut Located) {
+    pub(crate) fn locate_block(&self, digests: &[Digest; BLOCK], located: &mut LocatedBlock) {
         vectorized(
             #[inline(always)]
             |has_vectors| {
@@ -60,15 +60,15 @@ impl<A: Addressing, T: Table> CuckooTable<A, T> {
 
     /// Prefetches the candidate buckets of a key of a block.
     #[inline(always)]
-    pub(crate) fn prefetch_located(&self, located: &Located, number: usize) {
-        let (fingerprint, first, second) = located.get(number);
-        self.prefetch_candidates(fingerprint, first, second);
+    pub(crate) fn prefetch_located(&self, located: &LocatedBlock, number: usize) {
+        self.prefetch_candidates(located.get(number));
     }
 
     #[inline(always)]
-    fn prefetch_candidates(&self, fingerprint: Fingerprint, first: BucketIndex, mut candidate: Candidate) {
-        self.slots.prefetch(first);
-        self.slots.prefetch(candidate.bucket());
+    fn prefetch_candidates(&self, Located { fingerprint, primary, second }: Located) {
+        self.slots.prefetch(primary.bucket());
+        self.slots.prefetch(second.bucket());
+        let mut candidate = second;
         for _ in 2..A::CANDIDATES {
             candidate = self.addressing.alternate(candidate, fingerprint);
             self.slots.prefetch(candidate.bucket());
@@ -79,19 +79,17 @@ impl<A: Addressing, T: Table> CuckooTable<A, T> {
     #[inline]
     pub(crate) fn prefetch_each(&self, digests: &[Digest]) {
         for &digest in digests {
-            let (fingerprint, primary, second) = self.addressing.locate_pair::<Whole>(digest);
-            self.prefetch_candidates(fingerprint, primary.bucket(), second);
+            self.prefetch_candidates(self.addressing.locate(digest));
         }
     }
 
     /// Looks up a block of keys whose buckets were prefetched. Those of the next block are prefetched in between, key by
     /// key: too few cache lines can be in flight for a whole block at once.
     #[inline(always)]
-    pub(crate) fn contains_many_into(&self, located: &Located, next: &Located, answers: &mut [bool]) {
+    pub(crate) fn contains_many_into(&self, located: &LocatedBlock, next: &LocatedBlock, answers: &mut [bool]) {
         for (number, answer) in answers.iter_mut().enumerate().take(BLOCK) {
             self.prefetch_located(next, number);
-            let (fingerprint, first, second) = located.get(number);
-            *answer = self.contains_in(fingerprint, first, second);
+            *answer = self.contains_located(located.get(number));
         }
     }
 
@@ -102,11 +100,10 @@ impl<A: Addressing, T: Table> CuckooTable<A, T> {
             #[inline(always)]
             |has_vectors| {
                 if has_vectors {
-                    let mut located = Located::NOTHING;
+                    let mut located = LocatedBlock::NOTHING;
                     self.locate_each::<Halves>(digests, &mut located);
                     for (number, answer) in answers.iter_mut().enumerate().take(BLOCK) {
-                        let (fingerprint, first, second) = located.get(number);
-                        *answer = self.contains_in(fingerprint, first, second);
+                        *answer = self.contains_located(located.get(number));
                     }
                 } else {
                     for (answer, &digest) in answers.iter_mut().zip(digests) {
@@ -125,12 +122,18 @@ impl<A: Addressing, T: TableMut> CuckooTable<A, T> {
     /// It ends before the first key that is not found and whose candidate buckets are full. Returns the number of that key, or
     /// that of all keys.
     #[inline(always)]
-    pub(super) fn fill_absent(&mut self, from: usize, located: &Located, next: &Located, stored: &mut [bool]) -> usize {
+    pub(super) fn fill_absent(
+        &mut self,
+        from: usize,
+        located: &LocatedBlock,
+        next: &LocatedBlock,
+        stored: &mut [bool],
+    ) -> usize {
         for (number, stored) in stored.iter_mut().enumerate().take(BLOCK).skip(from) {
             self.prefetch_located(next, number);
-            let (fingerprint, first, second) = located.get(number);
-            *stored = !self.contains_in(fingerprint, first, second);
-            if *stored && self.fill_in(fingerprint, first, second).is_none() {
+            let key = located.get(number);
+            *stored = !self.contains_located(key);
+            if *stored && self.fill(key).is_none() {
                 return number;
             }
         }
@@ -138,11 +141,15 @@ impl<A: Addressing, T: TableMut> CuckooTable<A, T> {
     }
 }
 
-impl Located {
-    /// A key with its first two candidate buckets.
+impl LocatedBlock {
+    /// A key of the block.
     #[inline]
-    pub(crate) const fn get(&self, number: usize) -> (Fingerprint, BucketIndex, Candidate) {
-        let (first, second, region_start) = (self.first[number], self.second[number], self.region_starts[number]);
-        (self.fingerprints[number], BucketIndex::new(first), Candidate::at(region_start, second - region_start))
+    pub(crate) const fn get(&self, number: usize) -> Located {
+        let region_start = self.region_starts[number];
+        Located {
+            fingerprint: self.fingerprints[number],
+            primary: Candidate::at(region_start, self.first[number] - region_start),
+            second: Candidate::at(region_start, self.second[number] - region_start),
+        }
     }
 }

@@ -2,7 +2,7 @@
 
 use arrayvec::ArrayVec;
 
-use crate::addressing::{Addressing as _, BucketIndex, Candidate, DoublingAddressing, Fingerprint};
+use crate::addressing::{Addressing as _, BucketIndex, Candidate, DoublingAddressing, Fingerprint, Located};
 use crate::cast::to_usize;
 use crate::digest::Digest;
 use crate::parameters::Parameters;
@@ -64,9 +64,9 @@ impl Crowd {
         addressing: &DoublingAddressing<true>,
         stored_in: impl Fn(BucketIndex) -> Stored,
     ) -> Option<ArrayVec<(BucketIndex, Fingerprint), { MOST_BUCKETS * MOST_SLOTS }>> {
-        let (fingerprint, primary) = addressing.locate(self.digest);
+        let Located { primary, second, .. } = addressing.locate(self.digest);
         let mut buckets = ArrayVec::<Candidate, { MOST_BUCKETS + MOST_SLOTS }>::new();
-        buckets.extend([primary, addressing.alternate(primary, fingerprint)]);
+        buckets.extend([primary, second]);
         let mut gathered = ArrayVec::new();
         let mut next = 0;
         while let Some(&candidate) = buckets.get(next) {

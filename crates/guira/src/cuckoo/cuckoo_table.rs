@@ -2,8 +2,8 @@
 
 use core::hint::select_unpredictable;
 
-use crate::addressing::{Addressing, BucketIndex, Candidate, Fingerprint};
-use crate::cast::{Whole, to_usize};
+use crate::addressing::{Addressing, BucketIndex, Candidate, Fingerprint, Located};
+use crate::cast::to_usize;
 use crate::digest::Digest;
 use crate::error::InsertError;
 use crate::parameters::Parameters;
@@ -105,14 +105,13 @@ impl<A: Addressing, T: Table> CuckooTable<A, T> {
     /// Algorithm 2.
     #[inline(always)]
     pub(crate) fn contains(&self, digest: Digest) -> bool {
-        let (fingerprint, primary, second) = self.addressing.locate_pair::<Whole>(digest);
-        self.contains_in(fingerprint, primary.bucket(), second)
+        self.contains_located(self.addressing.locate(digest))
     }
 
-    /// Whether any candidate bucket of a fingerprint holds it, given the first two of them.
+    /// Whether any candidate bucket of a fingerprint holds it.
     #[inline(always)]
-    pub(crate) fn contains_in(&self, fingerprint: Fingerprint, first: BucketIndex, second: Candidate) -> bool {
-        let mut found = self.slots.either_contains(first, second.bucket(), fingerprint);
+    pub(crate) fn contains_located(&self, Located { fingerprint, primary, second }: Located) -> bool {
+        let mut found = self.slots.either_contains(primary.bucket(), second.bucket(), fingerprint);
         let mut candidate = second;
         for _ in 2..A::CANDIDATES {
             candidate = self.addressing.alternate(candidate, fingerprint);
@@ -124,32 +123,20 @@ impl<A: Addressing, T: Table> CuckooTable<A, T> {
     /// How many copies of a key's fingerprint its candidate buckets hold.
     #[inline]
     pub(crate) fn count(&self, digest: Digest) -> u32 {
-        let (fingerprint, primary) = self.addressing.locate(digest);
-        self.copies(fingerprint, primary)
+        self.copies(self.addressing.locate(digest))
     }
 
-    /// How many copies of a fingerprint its candidate buckets hold, given any of them.
+    /// How many copies of a fingerprint its candidate buckets hold.
     #[inline]
-    pub(crate) fn copies(&self, fingerprint: Fingerprint, candidate: Candidate) -> u32 {
-        let buckets = self.addressing.distinct_buckets(candidate, fingerprint);
-        buckets.map(|bucket| self.slots.count(bucket, fingerprint)).sum()
+    pub(crate) fn copies(&self, located: Located) -> u32 {
+        let buckets = self.addressing.distinct_buckets(located);
+        buckets.map(|bucket| self.slots.count(bucket, located.fingerprint)).sum()
     }
 
     /// The empty slot that a fingerprint goes to, if a candidate has one.
-    #[inline]
-    pub(crate) fn vacant_place(&self, fingerprint: Fingerprint, primary: Candidate) -> Option<Place> {
-        self.vacant_place_in(fingerprint, primary.bucket(), self.addressing.alternate(primary, fingerprint))
-    }
-
-    /// The empty slot that a fingerprint goes to, if a candidate has one, given the first two of them.
     #[inline(always)]
-    pub(crate) fn vacant_place_in(
-        &self,
-        fingerprint: Fingerprint,
-        first: BucketIndex,
-        second: Candidate,
-    ) -> Option<Place> {
-        let (mut best, mut candidate) = (self.emptier(self.vacancy_of(first), second.bucket()), second);
+    pub(crate) fn vacant_place(&self, Located { fingerprint, primary, second }: Located) -> Option<Place> {
+        let (mut best, mut candidate) = (self.emptier(self.vacancy_of(primary.bucket()), second.bucket()), second);
         for _ in 2..A::CANDIDATES {
             candidate = self.addressing.alternate(candidate, fingerprint);
             best = self.emptier(best, candidate.bucket());
@@ -175,15 +162,9 @@ impl<A: Addressing, T: Table> CuckooTable<A, T> {
     }
 
     /// The first slot that holds a copy of a fingerprint.
-    #[inline]
-    pub(crate) fn place_of(&self, fingerprint: Fingerprint, primary: Candidate) -> Option<Place> {
-        self.place_of_in(fingerprint, primary.bucket(), self.addressing.alternate(primary, fingerprint))
-    }
-
-    /// As [`place_of`](Self::place_of), given the first two candidates.
     #[inline(always)]
-    fn place_of_in(&self, fingerprint: Fingerprint, first: BucketIndex, second: Candidate) -> Option<Place> {
-        let mut found = self.slots.find_in_either(first, second.bucket(), fingerprint);
+    pub(crate) fn place_of(&self, Located { fingerprint, primary, second }: Located) -> Option<Place> {
+        let mut found = self.slots.find_in_either(primary.bucket(), second.bucket(), fingerprint);
         let mut candidate = second;
         for _ in 2..A::CANDIDATES {
             candidate = self.addressing.alternate(candidate, fingerprint);
@@ -206,37 +187,33 @@ impl<A: Addressing, T: TableMut> CuckooTable<A, T> {
     /// a semi-sorted bucket, sorting may have moved it to another one.
     #[inline]
     pub(crate) fn insert(&mut self, digest: Digest) -> Result<Place, NoRoom> {
-        let (fingerprint, primary, second) = self.addressing.locate_pair::<Whole>(digest);
-        self.insert_in(fingerprint, primary, second)
+        self.insert_located(self.addressing.locate(digest))
     }
 
-    /// Inserts a fingerprint, given any of its candidates. See [`insert`](Self::insert).
+    /// Inserts a fingerprint. See [`insert`](Self::insert).
     #[inline]
-    pub(crate) fn insert_fingerprint(&mut self, fingerprint: Fingerprint, primary: Candidate) -> Result<Place, NoRoom> {
-        self.insert_in(fingerprint, primary, self.addressing.alternate(primary, fingerprint))
-    }
-
-    /// As [`insert_fingerprint`](Self::insert_fingerprint), given the first two candidates.
-    #[inline(always)]
-    fn insert_in(&mut self, fingerprint: Fingerprint, primary: Candidate, second: Candidate) -> Result<Place, NoRoom> {
-        match self.fill_in(fingerprint, primary.bucket(), second) {
+    pub(crate) fn insert_located(&mut self, located: Located) -> Result<Place, NoRoom> {
+        match self.fill(located) {
             Some(place) => Ok(place),
-            None => self.insert_by_relocation(fingerprint, primary, second),
+            None => self.insert_by_relocation(located.fingerprint, located.primary, located.second),
         }
     }
 
-    /// Puts a fingerprint into a candidate bucket that has room, given the first two of them. `None` if none seems to have.
+    /// Puts a fingerprint into a candidate bucket that has room. `None` if none seems to have.
     #[inline(always)]
-    pub(super) fn fill_in(&mut self, fingerprint: Fingerprint, first: BucketIndex, second: Candidate) -> Option<Place> {
+    pub(super) fn fill(&mut self, located: Located) -> Option<Place> {
+        let Located { fingerprint, primary, second } = located;
         if A::CANDIDATES == 2 && self.slots.fills_emptier() {
-            return self.slots.fill_emptier(first, second.bucket(), fingerprint);
+            return self.slots.fill_emptier(primary.bucket(), second.bucket(), fingerprint);
         }
-        let place = self.vacant_place_in(fingerprint, first, second)?;
+        let place = self.vacant_place(located)?;
         self.slots.fill(place, fingerprint);
         Some(place)
     }
 
-    /// Inserts a fingerprint whose candidate buckets are full, or seemed to be, by making room in one of them, given the first two.
+    /// Inserts a fingerprint whose candidate buckets are full, or seemed to be, by making room in one of them.
+    ///
+    /// It is given the parts, in registers: the whole would be written to memory in every insertion.
     #[cold]
     #[inline(never)]
     pub(crate) fn insert_by_relocation(
@@ -245,13 +222,14 @@ impl<A: Addressing, T: TableMut> CuckooTable<A, T> {
         primary: Candidate,
         second: Candidate,
     ) -> Result<Place, NoRoom> {
+        let located = Located { fingerprint, primary, second };
         if self.slots.fills_emptier()
-            && let Some(place) = self.vacant_place_in(fingerprint, primary.bucket(), second)
+            && let Some(place) = self.vacant_place(located)
         {
             self.slots.fill(place, fingerprint);
             return Ok(place);
         }
-        let candidates = self.addressing.distinct_of(primary, second, fingerprint);
+        let candidates = self.addressing.distinct_candidates(located);
         let mut search = Search::default();
         if let Some(path) = search.find(self, &candidates)? {
             return Ok(search.apply(&path, &mut self.slots, fingerprint));
@@ -268,10 +246,10 @@ impl<A: Addressing, T: TableMut> CuckooTable<A, T> {
     /// Algorithm 3. Returns `true` if there was a copy to remove.
     #[inline]
     pub(crate) fn remove(&mut self, digest: Digest) -> bool {
-        let (fingerprint, primary, second) = self.addressing.locate_pair::<Whole>(digest);
-        let place = self.place_of_in(fingerprint, primary.bucket(), second);
+        let located = self.addressing.locate(digest);
+        let place = self.place_of(located);
         if let Some(place) = place {
-            self.slots.erase(place, fingerprint);
+            self.slots.erase(place, located.fingerprint);
         }
         place.is_some()
     }

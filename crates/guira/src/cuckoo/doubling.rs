@@ -2,8 +2,8 @@
 
 use core::ops::Range;
 
-use super::{BLOCK, Crowd, CuckooTable, Located, NoRoom};
-use crate::addressing::{Addressing, BucketIndex, DoublingAddressing, Half, SplittingAddressing};
+use super::{BLOCK, Crowd, CuckooTable, LocatedBlock, NoRoom};
+use crate::addressing::{Addressing, BucketIndex, DoublingAddressing, Half, Located, SplittingAddressing};
 use crate::cast::Whole;
 use crate::digest::Digest;
 use crate::parameters::Parameters;
@@ -192,7 +192,7 @@ impl Splitting {
                 let half = addressing.half_of_next_bucket(next);
                 let bucket = addressing.grid().candidate(addressing.bucket_of_half(half));
                 for (_, rest) in from.filled_slots(next) {
-                    into.insert_fingerprint(addressing.restored(half, rest), bucket)?;
+                    into.insert_located(addressing.located(addressing.restored(half, rest), bucket))?;
                 }
             }
             Ok(())
@@ -232,7 +232,7 @@ impl Splitting {
         old_bytes: &[u8],
         new_bytes: &[u8],
         digests: &[Digest; BLOCK],
-        located: &mut Located,
+        located: &mut LocatedBlock,
     ) {
         with_splitting!(self, (old_bytes, new_bytes), table => table.locate_block(digests, located));
     }
@@ -243,8 +243,8 @@ impl Splitting {
         &self,
         old_bytes: &[u8],
         new_bytes: &[u8],
-        located: &Located,
-        next: &Located,
+        located: &LocatedBlock,
+        next: &LocatedBlock,
         answers: &mut [bool],
     ) {
         with_splitting!(self, (old_bytes, new_bytes), table => table.contains_many_into(located, next, answers));
@@ -261,8 +261,8 @@ fn contains<W: Word, const LONG: bool>(
     memory: [&[u8]; 2],
     digest: Digest,
 ) -> bool {
-    let (fingerprint, first, second) = addressing.locate_halves::<Whole>(digest);
+    let Located { fingerprint, primary, second } = addressing.locate_halves::<Whole>(digest);
     let slots = SplittingTable::new(SplittingAddressing::new(*addressing, waiting), layouts, memory);
     // A half leads to the bucket that it is still a part of as well.
-    slots.either_contains(first.bucket(), second.bucket(), fingerprint)
+    slots.either_contains(primary.bucket(), second.bucket(), fingerprint)
 }

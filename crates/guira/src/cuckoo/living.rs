@@ -3,11 +3,10 @@
 use super::operations::with_constant_bits;
 use super::scheme::{Pair, PairOf};
 use super::{CuckooTable, NoRoom};
-use crate::addressing::Addressing;
-use crate::cast::Whole;
+use crate::addressing::{Addressing, Located};
 use crate::digest::Digest;
 use crate::table::{
-    AnyWidths, ConstantWidths, Living, LivingTable, MemoryMut, Overwritten, Table, ValuedTable, ValuedWidths, Widths,
+    AnyWidths, ConstantWidths, Living, LivingTable, MemoryMut, Overwritten, ValuedTable, ValuedWidths, Widths,
 };
 
 /// The operations on one key, as functions compiled for one pair, which they must be given. They are chosen once, when the
@@ -54,17 +53,17 @@ impl<A: Addressing, G: Widths, M> CuckooTable<A, ValuedTable<G, M>> {
 impl<A: Addressing, G: Widths, M: MemoryMut> CuckooTable<A, LivingTable<G, M, Overwritten>> {
     #[inline(always)]
     fn fill_with(&mut self, digest: Digest, value: u32, if_absent: bool) -> Filled {
-        let (fingerprint, primary, second) = self.addressing.locate_pair::<Whole>(digest);
-        if if_absent && self.slots.either_contains(primary.bucket(), second.bucket(), fingerprint) {
+        let located = self.addressing.locate(digest);
+        if if_absent && self.contains_located(located) {
             return Filled::AlreadyThere;
         }
-        let Some(place) = self.vacant_place(fingerprint, primary) else { return Filled::NoRoom };
-        self.slots.fill_with_value(place, fingerprint, value);
+        let Some(place) = self.vacant_place(located) else { return Filled::NoRoom };
+        self.slots.fill_with_value(place, located.fingerprint, value);
         self.slots.overwritten().map_or(Filled::Empty, Filled::Dead)
     }
 
     fn relocate_for(&mut self, digest: Digest, value: u32) -> Result<Filled, NoRoom> {
-        let (fingerprint, primary, second) = self.addressing.locate_pair::<Whole>(digest);
+        let Located { fingerprint, primary, second } = self.addressing.locate(digest);
         let place = self.insert_by_relocation(fingerprint, primary, second)?;
         self.slots.set_value(place, value);
         Ok(self.slots.overwritten().map_or(Filled::Empty, Filled::Dead))

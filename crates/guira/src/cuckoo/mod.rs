@@ -10,7 +10,7 @@ mod planned;
 mod scheme;
 mod walk;
 
-pub(crate) use blocks::{BLOCK, Located};
+pub(crate) use blocks::{BLOCK, LocatedBlock};
 pub(crate) use crowd::Crowd;
 pub(crate) use cuckoo_table::{CuckooTable, NoRoom, Repeated};
 pub(crate) use doubling::{Splitting, SplittingTables, with_splitting};

@@ -1,11 +1,10 @@
 //! The operations of a scheme, each compiled for its addressing and its layout.
 
-use super::blocks::{BLOCK, Located};
+use super::blocks::{BLOCK, LocatedBlock};
 use super::planned::{Change, Once, Planned};
 use super::scheme::{Pair, PairOf, Scheme, with_table};
 use super::{CuckooTable, NoRoom};
-use crate::addressing::{Addressing, AnySize, DoublingAddressing, RegionSize, RegionalAddressing, Size65536};
-use crate::cast::Whole;
+use crate::addressing::{Addressing, AnySize, DoublingAddressing, Located, RegionSize, RegionalAddressing, Size65536};
 use crate::digest::Digest;
 use crate::probe::{AnyRegions, Regions, Regions65536};
 use crate::table::{AnyWidths, ConstantFingerprintBits, ConstantWidths, Layout, PackedTable, Table, TableMut, Widths};
@@ -26,7 +25,7 @@ pub(crate) struct Operations {
     /// Looks up a block of keys in a table that is in the cache.
     pub(super) look_up: fn(&Pair, &[u8], &[Digest; BLOCK], &mut [bool]),
     /// Looks up a block of keys whose buckets were prefetched, and prefetches those of the next block.
-    pub(super) answer: fn(&Pair, &[u8], &Located, &Located, &mut [bool]),
+    pub(super) answer: fn(&Pair, &[u8], &LocatedBlock, &LocatedBlock, &mut [bool]),
     pub(super) fill_absent: FillAbsent,
 }
 
@@ -37,7 +36,7 @@ type Fill = fn(&Scheme, &mut [u8], Digest) -> bool;
 type Remove = fn(&Scheme, &mut [u8], Digest) -> bool;
 
 /// Stores those of a block of keys that are not found: see [`CuckooTable::fill_absent`].
-type FillAbsent = fn(&Pair, &mut [u8], usize, [&Located; 2], &mut [bool]) -> usize;
+type FillAbsent = fn(&Pair, &mut [u8], usize, [&LocatedBlock; 2], &mut [bool]) -> usize;
 
 /// Evaluates an expression with the bits of a slot as a constant, if buckets have four slots of as many bits as are listed, or another
 /// expression.
@@ -91,7 +90,7 @@ where
     Pair: PairOf<A, L>,
 {
     let mut table = table_mut::<A, L, C>(pair, bytes);
-    let (fingerprint, primary, second) = table.addressing.locate_pair::<Whole>(digest);
+    let Located { fingerprint, primary, second } = table.addressing.locate(digest);
     table.insert_by_relocation(fingerprint, primary, second).map(|_place| ())
 }
 
@@ -105,8 +104,7 @@ impl Operations {
             contains: |scheme, bytes, digest| table::<A, L, C>(&scheme.pair, bytes).contains(digest),
             fill: |scheme, bytes, digest| {
                 let mut table = table_mut::<A, L, C>(&scheme.pair, bytes);
-                let (fingerprint, primary, second) = table.addressing.locate_pair::<Whole>(digest);
-                table.fill_in(fingerprint, primary.bucket(), second).is_some()
+                table.fill(table.addressing.locate(digest)).is_some()
             },
             // With the pair's own layout: only in tables that double is it worth a function for each width.
             relocate: relocate::<A, L, L>,

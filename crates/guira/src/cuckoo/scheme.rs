@@ -2,7 +2,7 @@
 
 use core::ops::Range;
 
-use super::blocks::{BLOCK, Located};
+use super::blocks::{BLOCK, LocatedBlock};
 use super::operations::{Contains, Operations};
 use super::planned::{Once, Planned};
 use super::{CuckooTable, NoRoom};
@@ -255,9 +255,9 @@ impl Scheme {
     /// The fingerprint of a key and the lowest of its candidate buckets, which are equal for those keys whose copies can't be told apart.
     pub(crate) fn id_of_copies(&self, digest: Digest) -> (Fingerprint, BucketIndex) {
         with_table!(&self.pair, (addressing, _layout) => {
-            let (fingerprint, primary) = addressing.locate(digest);
-            let buckets = addressing.distinct_buckets(primary, fingerprint);
-            (fingerprint, buckets.min().unwrap_or(primary.bucket()))
+            let located = addressing.locate(digest);
+            let buckets = addressing.distinct_buckets(located);
+            (located.fingerprint, buckets.min().unwrap_or(located.primary.bucket()))
         })
     }
 
@@ -303,7 +303,7 @@ impl Scheme {
 
     /// See [`CuckooTable::contains_many_into`].
     #[inline]
-    pub(crate) fn answer(&self, bytes: &[u8], located: &Located, next: &Located, answers: &mut [bool]) {
+    pub(crate) fn answer(&self, bytes: &[u8], located: &LocatedBlock, next: &LocatedBlock, answers: &mut [bool]) {
         (self.operations.answer)(&self.pair, bytes, located, next, answers);
     }
 
@@ -313,7 +313,7 @@ impl Scheme {
         &self,
         bytes: &mut [u8],
         digests: &[Digest; BLOCK],
-        located: [&Located; 2],
+        located: [&LocatedBlock; 2],
         stored: &mut [bool],
     ) -> usize {
         let mut done = 0;
@@ -353,7 +353,6 @@ mod tests {
     use alloc::vec;
 
     use super::*;
-    use crate::cast::Whole;
     use crate::parameters::{Addressing::Regional, Regions, Shape};
 
     /// Each kind of regions with buckets that start at a byte, with others, and with ones that are read in halves: to the full table, so
@@ -378,8 +377,7 @@ mod tests {
             for digest in digests() {
                 let is_stored = (scheme.operations.fill)(&scheme, &mut planned, digest);
                 with_table!(scheme, over_mut(&mut general[..]), table => {
-                    let (fingerprint, primary, second) = table.addressing.locate_pair::<Whole>(digest);
-                    assert_eq!(table.fill_in(fingerprint, primary.bucket(), second).is_some(), is_stored, "{case}");
+                    assert_eq!(table.fill(table.addressing.locate(digest)).is_some(), is_stored, "{case}");
                 });
                 refused += u32::from(!is_stored);
             }

@@ -69,7 +69,7 @@ impl<A: Addressing, T: Table> CuckooTable<A, T> {
     /// A slot of a bucket whose fingerprint has further copies.
     fn place_of_copy(&self, bucket: Candidate) -> Option<Place> {
         let mut filled = self.slots.filled_slots(bucket.bucket());
-        let copy = filled.find(|&(_, fingerprint)| self.copies(fingerprint, bucket) > 1);
+        let copy = filled.find(|&(_, fingerprint)| self.copies(self.addressing.located(fingerprint, bucket)) > 1);
         copy.map(|(slot, _)| Place { bucket: bucket.bucket(), slot })
     }
 

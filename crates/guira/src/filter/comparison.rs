@@ -43,7 +43,7 @@ impl CuckooFilter {
         with_table!(ours.scheme(), over(ours.bytes()), table => {
             let grid = table.addressing.grid();
             for (bucket, fingerprint) in ours.fingerprints().typed() {
-                let copies = table.copies(fingerprint, grid.candidate(bucket));
+                let copies = table.copies(table.addressing.located(fingerprint, grid.candidate(bucket)));
                 let other_copies = theirs.copies_of(bucket, fingerprint);
                 smaller[to_usize(copies.into())] += u64::from(copies.min(other_copies));
             }
@@ -55,7 +55,7 @@ impl CuckooFilter {
     /// How many copies there are of a fingerprint that is stored in another filter of the same scheme.
     fn copies_of(&self, bucket: BucketIndex, fingerprint: Fingerprint) -> u32 {
         with_table!(self.scheme(), over(self.bytes()), table => {
-            table.copies(fingerprint, table.addressing.grid().candidate(bucket))
+            table.copies(table.addressing.located(fingerprint, table.addressing.grid().candidate(bucket)))
         })
     }
 

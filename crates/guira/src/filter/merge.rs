@@ -111,9 +111,9 @@ impl CuckooFilter {
         with_table!(scheme, over_mut(bytes), table => {
             let grid = table.addressing.grid();
             fingerprints.into_iter().try_for_each(|(bucket, fingerprint)| {
-                let candidate = grid.candidate(bucket);
-                if repeated == Repeated::Stored || table.place_of(fingerprint, candidate).is_none() {
-                    table.insert_fingerprint(fingerprint, candidate)?;
+                let located = table.addressing.located(fingerprint, grid.candidate(bucket));
+                if repeated == Repeated::Stored || table.place_of(located).is_none() {
+                    table.insert_located(located)?;
                     *len += 1;
                 }
                 Ok(())

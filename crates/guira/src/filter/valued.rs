@@ -19,8 +19,8 @@ pub(crate) struct ValuedFilter {
 impl<A: Addressing, G: Widths, M: Memory> CuckooTable<A, ValuedTable<G, M>> {
     /// The slots that hold a key's fingerprint, each with its value.
     fn values(&self, digest: Digest) -> impl Iterator<Item = (Place, u32)> {
-        let (fingerprint, primary) = self.addressing.locate(digest);
-        let candidates = self.addressing.distinct_buckets(primary, fingerprint);
+        let located = self.addressing.locate(digest);
+        let (candidates, fingerprint) = (self.addressing.distinct_buckets(located), located.fingerprint);
         // One comparison rules out most buckets.
         let holding = candidates.filter(move |&bucket| self.slots.contains(bucket, fingerprint));
         holding.flat_map(move |bucket| {

@@ -107,7 +107,8 @@ impl ValuedFilter {
             for (slot, rest) in from.filled_slots(next) {
                 let value = from.value(Place { bucket: next, slot });
                 if !living.is_dead(value) {
-                    let place = into.insert_fingerprint(addressing.restored(half, rest), bucket).ok()?;
+                    let located = addressing.located(addressing.restored(half, rest), bucket);
+                    let place = into.insert_located(located).ok()?;
                     into.slots.set_value(place, value);
                     halved.filter.len += 1;
                 }

@@ -100,8 +100,8 @@ impl ValuedFilter {
             for bucket in (0..grid.bucket_count()).map(BucketIndex::new) {
                 for (slot, fingerprint) in from.filled_slots(bucket) {
                     let Some(value) = changed(from.value(Place { bucket, slot })) else { continue };
-                    let candidate = grid.candidate(bucket);
-                    let here = into.place_of(fingerprint, candidate).filter(|_| meeting == Meeting::Sum);
+                    let located = into.addressing.located(fingerprint, grid.candidate(bucket));
+                    let here = into.place_of(located).filter(|_| meeting == Meeting::Sum);
                     if let Some(place) = here {
                         let sum = into.slots.value(place).checked_add(value).and_then(|sum| sum.checked_add(1));
                         let Some(sum) = sum.filter(|&sum| sum <= greatest) else {
@@ -109,7 +109,7 @@ impl ValuedFilter {
                         };
                         into.slots.set_value(place, sum);
                     } else {
-                        match into.insert_fingerprint(fingerprint, candidate) {
+                        match into.insert_located(located) {
                             Ok(place) => into.slots.set_value(place, value),
                             Err(NoRoom::Full) => return Err(full),
                             Err(NoRoom::TooManyCopies { copies }) => {
