@@ -56,7 +56,7 @@ def test_a_file_of_python_is_answered_alike_by_the_library_and_the_program(tmp_p
 def test_the_program_has_the_commands_for_the_files_of_each_class_that_the_readme_says(tmp_path):
     readme = " ".join((Path(__file__).parents[1] / "README.md").read_text().split())
     assert "reads and changes the files of `CuckooFilter` and `ExpiringCuckooFilter`, and looks keys up in those of" in readme
-    assert "Of the files of `CountingCuckooFilter` and `CuckooMap`, it has `guira info` and `guira verify` only." in readme
+    assert "For the files of `CountingCuckooFilter` and `CuckooMap` it has only `guira info` and `guira verify`." in readme
     keys, path = tmp_path / "keys", tmp_path / "filter"
     keys.write_text("ani\n")
     look, change = ["info", "verify", "check", "count"], ["add", "remove"]
