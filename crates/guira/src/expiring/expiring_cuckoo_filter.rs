@@ -193,8 +193,8 @@ impl ExpiringCuckooFilter {
 
     /// Stores a copy of a key, which is found for a lifetime from now.
     ///
-    /// A key that is inserted again is stored again, and takes a slot for each copy; its buckets hold 2b of them. Where keys come
-    /// again, [`insert_if_absent`](Self::insert_if_absent) or [`insert_or_renew`](Self::insert_or_renew) is what to use.
+    /// A key that is inserted again is stored again, and takes a slot for each copy; its buckets hold 2b of them. For keys that come
+    /// again, use [`insert_if_absent`](Self::insert_if_absent) or [`insert_or_renew`](Self::insert_or_renew).
     ///
     /// # Errors
     ///
@@ -544,10 +544,10 @@ impl ExpiringCuckooFilter {
     }
 
     /// Returns how many keys at a time, all of them younger than a lifetime, are promised to fit if they come evenly: of a million
-    /// filters, at most one is expected to refuse one of them. Where the filter grows, that is as long as its table is as it is.
+    /// filters, at most one is expected to refuse one of them. In a filter that grows, this is the capacity of its present table.
     ///
-    /// Each key is in the table for a lifetime and up to one resolution, for which the table has room where keys come evenly. Where
-    /// they come in bursts, so many fit as come within a lifetime and a resolution.
+    /// Each key is in the table for a lifetime and up to one resolution, for which the table has room if keys come evenly. If they come
+    /// in bursts, this many may come within a lifetime and a resolution.
     ///
     /// # Examples
     ///

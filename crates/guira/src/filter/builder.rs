@@ -197,8 +197,8 @@ impl<T> FilterBuilder<T> {
         self
     }
 
-    /// Sets how fingerprints are kept in the table. Left alone, it is what the [preference](Self::preference) asks for at the capacity
-    /// and the rate; where one of them is not given, packed.
+    /// Sets how fingerprints are kept in the table. Unless given, the [preference](Self::preference) chooses it from the capacity and the
+    /// rate; if one of these is not given, it is packed.
     ///
     /// # Examples
     ///
@@ -215,8 +215,9 @@ impl<T> FilterBuilder<T> {
         self
     }
 
-    /// Sets b, the slots of a bucket: 1, 2, 3, 4 or 8 if packed, 4 if semi-sorted, 4 or 8 if the filter grows. Left alone, it is what
-    /// the [preference](Self::preference) asks for at the capacity and the rate; where one of them is not given, or the filter grows, 4.
+    /// Sets b, the slots of a bucket: 1, 2, 3, 4 or 8 if packed, 4 if semi-sorted, 4 or 8 if the filter grows. Unless given,
+    /// the [preference](Self::preference) chooses it from the capacity and the rate; if one of these is not given, or the filter grows, it
+    /// is 4.
     ///
     /// One slot per bucket and two candidates are there for the reproduction of the paper: to promise a capacity they
     /// need several times the memory.
@@ -235,7 +236,7 @@ impl<T> FilterBuilder<T> {
         self
     }
 
-    /// Sets how the candidate buckets of a key are related. Left alone, it is regional.
+    /// Sets how the candidate buckets of a key are related. Unless given, it is regional.
     ///
     /// # Examples
     ///
@@ -294,9 +295,9 @@ impl<T> FilterBuilder<T> {
         self
     }
 
-    /// Returns the parameters of the smallest table of each shape that is planned, packed with 2, 3, 4 or 8 slots and semi-sorted, that
-    /// takes the capacity at the rate; the smallest table first. Of everything else that was given, the hasher is used, and the
-    /// [preference](Self::preference), which says whether a table may be up to 1 % larger where operations are then faster.
+    /// Returns the parameters of the smallest table for the capacity and the rate in each shape that is planned, packed with 2, 3, 4 or 8
+    /// slots and semi-sorted; the smallest table first. Of all else that was set, only the hasher matters, and the
+    /// [preference](Self::preference): for speed, a table may be up to 1 % larger if operations are then faster.
     ///
     /// # Errors
     ///
