@@ -5,10 +5,10 @@ use std::path::{Path, PathBuf};
 use crate::text::{code_only, is_identifier};
 use crate::tree::{assert_nothing, files, read, root};
 
-/// Where `unsafe` may be: in one room of the library and in the file that maps files to memory, with its test and the
-/// program's file that calls it; in the program's allocator, which ends it where there is no memory, and in its test; in the benchmark's own prefetch, in the tests' allocator that counts, in the room of the
-/// module that talks to a server, and in the files of the Python package that read the
-/// memory of Python's objects, and that the interpreter calls.
+/// Where `unsafe` may be: in one room of the library; in the file that maps files to memory, its test, and the program's file that
+/// calls it; in the program's allocator, which ends the program if there is no memory, and in its test; in the prefetch of
+/// benchmarks; in the tests' allocators that count or fail; in the room of the module that talks to a server; and in the files of the
+/// Python package that read the memory of Python's objects, and that the interpreter calls.
 const MAY_BE_UNSAFE: &[&str] = &[
     "crates/guira/src/probe",
     "crates/guira/src/format/mapped.rs",
