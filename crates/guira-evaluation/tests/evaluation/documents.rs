@@ -7,8 +7,15 @@ use std::process::Output;
 use crate::{Failure, evaluate};
 
 /// Documents that show data, from the folder of the repository; those in which every table of numbers does.
-const DOCUMENTS: [&str; 5] =
-    ["README.md", "docs/comparison.md", "docs/evaluation.md", "docs/redis.md", "crates/guira-python/README.md"];
+const DOCUMENTS: [&str; 7] = [
+    "README.md",
+    "docs/comparison.md",
+    "docs/engines.md",
+    "docs/evaluation.md",
+    "docs/expiring.md",
+    "docs/redis.md",
+    "crates/guira-python/README.md",
+];
 const OF_NOTHING_BUT_DATA: [&str; 3] = ["README.md", "docs/comparison.md", "docs/evaluation.md"];
 
 const PICTURE: &str = "peers-lookups-in-memory";
