@@ -38,9 +38,9 @@ impl Context {
         !self.must_obey() && self.flags() & (SCRIPT | TRANSACTION | NEVER_BLOCKED | ASYNC_LOADING) == 0
     }
 
-    /// Returns `true` if the command comes from a file on disk.
+    /// Returns `true` if the command comes from a file on disk. While a replica loads beside what it serves, commands come from clients.
     pub(super) fn is_loading(self) -> bool {
-        self.flags() & LOADING != 0
+        self.flags() & (LOADING | ASYNC_LOADING) == LOADING
     }
 
     /// Hides an argument from the slow log and MONITOR.

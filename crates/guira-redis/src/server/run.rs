@@ -210,11 +210,17 @@ fn respond(mut context: Context, key_name: *mut RawString, outcome: &Outcome<'_>
 
 /// Hides secret keys from the slow log and MONITOR, also where the command is wrong in another way: what is behind KEY, and the
 /// first chunk of a dump.
+///
+/// Not in the commands of an append-only file, of which neither is told: the server keeps what it shows of one of them for the next, and
+/// an argument hidden in that may be none that the first one had.
 #[cold]
 fn hide_secrets(context: Context, name: CommandName, texts: &[&[u8]]) {
     /// The number of the first argument behind the key.
     const FIRST: usize = 2;
 
+    if context.is_loading() {
+        return;
+    }
     for (number, text) in texts.iter().enumerate() {
         if text.eq_ignore_ascii_case(b"KEY") && number + 1 < texts.len() {
             context.redact(FIRST + number + 1);

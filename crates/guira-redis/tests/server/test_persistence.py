@@ -96,6 +96,24 @@ def test_an_append_only_file_comes_back(start, preamble):
     assert digests(server.client(), keys) == before, "rewritten"
 
 
+def test_an_append_only_file_comes_back_where_filters_are_made_after_dumps_were_loaded(start):
+    server = start("--appendonly", "yes", "--appendfsync", "always")
+    client = server.client()
+    keys = [f"{kind}-{number}" for number in range(20) for kind in ("made", "loaded")]
+    for made, loaded in zip(keys[::2], keys[1::2], strict=True):
+        # It is replicated in a transaction, with the creation.
+        client.execute_command("CF.ADD", made, "item")
+        position = 0
+        while True:
+            position, chunk = client.execute_command("CF.SCANDUMP", made, position)
+            if position == 0:
+                break
+            client.execute_command("CF.LOADCHUNK", loaded, position, chunk)
+    before = digests(client, keys)
+    server.restart()
+    assert digests(server.client(), keys) == before
+
+
 def test_copies_are_equal_and_apart(server):
     client = server.client()
     for key in fill(client):
