@@ -79,6 +79,10 @@ impl Expiring {
     /// Stores a copy. If there is no room for it, only the time has moved on.
     pub(super) fn store(&mut self, item: &[u8], now: u64) -> Result<(), CommandError> {
         self.move_to(now);
+        // With more items, nearly every search for a slot would be as long as searches may be, and in vain.
+        if wide(self.filter.len()) >= self.filter.parameters().capacity() {
+            return Err(CommandError::Full);
+        }
         Ok(self.filter.insert(item)?)
     }
 

@@ -223,6 +223,23 @@ impl Pair {
 
 /// What replicas are told where the primary had no memory for an item.
 #[test]
+fn it_is_full_where_as_many_items_are_there_as_come_in_a_lifetime_and_a_resolution() {
+    for capacity in [100, 1000, 20_000_usize] {
+        let mut pair = Pair::new(&format!("CF.RESERVE {capacity} LIFETIME 1400"));
+        let resolution = capacity.div_ceil(14);
+        let stored = (0..2 * capacity).filter(|item| pair.run_or_refuse(&format!("CF.ADD {item}")).is_some()).count();
+        assert_eq!(stored, capacity + resolution);
+        // What is removed makes room.
+        pair.run("CF.DEL 1");
+        assert_eq!(pair.run("CF.ADD again"), Reply::Flag(true));
+        assert_eq!(pair.refusal("CF.ADD more"), "Filter is full");
+        // And so does what has expired.
+        pair.now += 1500 * SECOND + 1;
+        assert_eq!(pair.run("CF.ADD more"), Reply::Flag(true));
+    }
+}
+
+#[test]
 fn an_insertion_of_nothing_moves_the_time_on() {
     let mut pair = Pair::new("CF.RESERVE 100 LIFETIME 14");
     let time = |pair: &mut Pair| {
