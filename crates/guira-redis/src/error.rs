@@ -53,6 +53,8 @@ pub enum CommandError {
     BadKey,
     /// A secret key was given where none is used.
     KeyNotUsed,
+    /// A secret key was given with another chunk than the first of a dump that lacks it.
+    KeyNotTaken,
     /// The filter of the dump has a secret key, which was not given.
     KeyMissing,
     /// The secret key is not that of the filter.
@@ -145,6 +147,9 @@ impl fmt::Display for CommandError {
             Self::UnknownHash => formatter.write_str("HASH: value must be siphash13 or xxh3"),
             Self::BadKey => formatter.write_str("KEY: value must have 32 hexadecimal digits"),
             Self::KeyNotUsed => formatter.write_str("KEY: a filter that hashes with xxh3 has no secret key"),
+            Self::KeyNotTaken => {
+                formatter.write_str("KEY: only the first chunk of a dump that was made with NOKEY takes one")
+            }
             Self::KeyMissing => formatter.write_str(
                 "ERR the dump was made with NOKEY: load its first chunk with KEY and the secret key of its filter",
             ),

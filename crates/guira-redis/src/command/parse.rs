@@ -147,7 +147,7 @@ impl<'arguments> Command<'arguments> {
         let position = number(position).filter(|&position| position > 0).ok_or(CommandError::InvalidPosition)?;
         // Only the header, which is the first chunk, says how items are hashed.
         if key.is_some() && position != 1 {
-            Err(CommandError::KeyNotUsed)
+            Err(CommandError::KeyNotTaken)
         } else {
             Ok(Self::LoadChunk { position, data, key })
         }

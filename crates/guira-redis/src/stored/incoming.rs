@@ -91,7 +91,7 @@ impl Incoming {
     pub fn new(header: &[u8], key: Option<SecretKey>, limits: Limits) -> Result<Self, CommandError> {
         let mut header = copied(header)?;
         let kind = match ImportedHeader::decode(&header) {
-            Some(_) if key.is_some() => return Err(CommandError::KeyNotUsed),
+            Some(_) if key.is_some() => return Err(CommandError::KeyNotTaken),
             Some(imported) => {
                 imported.size().ok_or(CommandError::InvalidHeader)?;
                 Kind::Imported { header: imported, layers: Vec::new() }
@@ -101,7 +101,7 @@ impl Incoming {
                     if header.len() != COUNT_SIZE + FileHeader::MIN_SIZE {
                         // It has a key already, if it is a header at all.
                         Self::kind_of_library(&header)?;
-                        return Err(CommandError::KeyNotUsed);
+                        return Err(CommandError::KeyNotTaken);
                     }
                     header.try_reserve(SecretKey::SIZE).map_err(|_| CommandError::OutOfMemory)?;
                     header.extend(key.bytes());

@@ -173,6 +173,10 @@ fn errors_have_the_texts_that_clients_know() {
         ("CF.SCANDUMP 0 FOO", "Unknown argument received"),
         ("CF.LOADCHUNK 1 x FOO bar", "Unknown argument received"),
         ("CF.LOADCHUNK 1 x KEY bar", "KEY: value must have 32 hexadecimal digits"),
+        (
+            "CF.LOADCHUNK 2 x KEY 0123456789abcdef0123456789abcdef",
+            "KEY: only the first chunk of a dump that was made with NOKEY takes one",
+        ),
         ("CF.INSERT CAPACITY x ITEMS a", "Bad capacity"),
         ("CF.INSERTNX FOO ITEMS a", "Unknown argument received"),
         ("CF.SCANDUMP x", "Invalid position"),

@@ -311,11 +311,11 @@ fn a_dump_has_the_secret_key_or_is_loaded_where_it_is_known() {
         assert!(matches!(refused, Err(CommandError::InvalidHeader)), "{} bytes", bytes.len());
     }
     let twice = run(&mut loaded, CommandName::LoadChunk, &[b"1", &chunks[0].1, b"KEY", KEY]);
-    assert!(matches!(twice, Err(CommandError::KeyNotUsed)) && loaded.is_none());
+    assert!(matches!(twice, Err(CommandError::KeyNotTaken)) && loaded.is_none());
     run(&mut loaded, CommandName::LoadChunk, &[b"1", &header, b"KEY", KEY]).expect("the key");
     let position = chunks[1].0.to_string();
     let late = run(&mut loaded, CommandName::LoadChunk, &[position.as_bytes(), &chunks[1].1, b"KEY", KEY]);
-    assert!(matches!(late, Err(CommandError::KeyNotUsed)));
+    assert!(matches!(late, Err(CommandError::KeyNotTaken)));
     run(&mut loaded, CommandName::LoadChunk, &[position.as_bytes(), &chunks[1].1]).expect("the table");
     assert_eq!(loaded, value);
 }
