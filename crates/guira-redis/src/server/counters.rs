@@ -75,6 +75,10 @@ impl Drop for Stopwatch {
     fn drop(&mut self) {
         let Some(add) = functions().add_latency else { return };
         let milliseconds = u64::try_from(self.begin.elapsed().as_millis()).map_or(c_longlong::MAX, signed);
+        // Redis 7.0 keeps it where the threshold is 0 too, which it is unless the monitor is used.
+        if milliseconds == 0 {
+            return;
+        }
         // SAFETY: the name ends with 0, and is copied. The server keeps what is above its latency-monitor-threshold.
         unsafe { add(names::of(self.name).as_ptr(), milliseconds) };
     }
