@@ -287,7 +287,7 @@ impl StoredFilter {
 
     /// Where the allocations of the filter start, and their bytes, besides itself and some of a few bytes.
     pub(crate) fn allocations(&self) -> impl Iterator<Item = (*const u8, usize)> {
-        let mut boxed = None;
+        let (mut boxed, mut times) = (None, None);
         let (several, few): (&[Vec<u8>], [&[u8]; 3]) = match self {
             Self::Growing(growing) => {
                 let [table, rest] = growing.filter.memory();
@@ -295,6 +295,7 @@ impl StoredFilter {
             }
             Self::Expiring(expiring) => {
                 boxed = Some((std::ptr::from_ref(&**expiring).cast(), size_of::<Expiring>()));
+                times = expiring.filter.memory_of_times();
                 (&[], [expiring.table(), expiring.filter.chunks(), &[]])
             }
             Self::Imported(imported) => (imported.layers(), [&[]; 3]),
@@ -303,7 +304,13 @@ impl StoredFilter {
                 (&[], incoming.pieces())
             }
         };
-        several.iter().map(Vec::as_slice).chain(few).map(|piece| (piece.as_ptr(), piece.len())).chain(boxed)
+        several
+            .iter()
+            .map(Vec::as_slice)
+            .chain(few)
+            .map(|piece| (piece.as_ptr(), piece.len()))
+            .chain(boxed)
+            .chain(times)
     }
 
     /// The bytes of its tables.

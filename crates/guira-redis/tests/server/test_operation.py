@@ -320,13 +320,15 @@ def test_memory_is_told_as_the_allocator_gives_it(server):
     client = server.client()
     client.execute_command("CF.ADD", "first", "a")
     used = lambda: client.info("memory")["used_memory"]
-    for number, capacity in enumerate([10, 10, 1000, 3000, 100_000, 1_500_000]):
+    plain, expiring, finely = ["EXPANSION", 0], ["LIFETIME", 14], ["LIFETIME", 254, "RESOLUTION", 1]
+    small = [(10, plain), (10, plain), (1000, plain), (1000, expiring), (1000, finely), (3000, plain)]
+    for number, (capacity, options) in enumerate([*small, (100_000, plain), (1_500_000, plain)]):
         client.delete("key")
         before = used()
-        client.execute_command("CF.RESERVE", "key", capacity, "EXPANSION", 0)
+        client.execute_command("CF.RESERVE", "key", capacity, *options)
         taken, told = used() - before, client.memory_usage("key")
         # The first time, the server takes memory for its clients and dictionaries.
-        assert number == 0 or abs(taken - told) < 1000 + told // 50, (capacity, taken, told)
+        assert number == 0 or abs(taken - told) < 1000 + told // 50, (capacity, options, taken, told)
 
 def test_events_are_told(server):
     client = server.client()

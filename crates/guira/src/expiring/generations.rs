@@ -112,6 +112,11 @@ impl Generations {
         Ok(Self { generations, ..*self })
     }
 
+    /// Where the allocation begins, and its bytes.
+    pub(crate) fn memory(&self) -> (*const u8, usize) {
+        (self.generations.as_ptr().cast(), size_of_val(self.generations.as_slice()))
+    }
+
     fn room_for(numbers: usize) -> Result<Vec<Generation>, OutOfMemory> {
         let mut generations = Vec::new();
         let no_memory = |_| OutOfMemory::new((numbers * size_of::<Generation>()) as u64);

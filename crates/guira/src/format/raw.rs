@@ -260,6 +260,11 @@ pub trait RawFilter: Sized + Contents + Written {
     /// Each begins where an allocation of the global allocator begins, if [`use_global_allocator_only`] was called.
     fn memory(&self) -> [&[u8]; 2];
 
+    /// Returns where the allocation of the times begins, and its bytes, if keys expire; otherwise nothing.
+    fn memory_of_times(&self) -> Option<(*const u8, usize)> {
+        None
+    }
+
     /// Lets the caller move the bytes of the table elsewhere in memory, as servers do to defragment it. The same bytes
     /// must come back; others would make it another filter. Tables in large pages stay where they are, unless
     /// [`use_global_allocator_only`] was called, and `elsewhere` is not called; nor is it for a table that is being doubled.
@@ -306,6 +311,10 @@ impl RawFilter for ExpiringCuckooFilter {
 
     fn memory(&self) -> [&[u8]; 2] {
         self.as_filter().memory()
+    }
+
+    fn memory_of_times(&self) -> Option<(*const u8, usize)> {
+        Some(self.generations().memory())
     }
 
     fn move_table(&mut self, elsewhere: impl FnOnce(Vec<u8>) -> Vec<u8>) {
