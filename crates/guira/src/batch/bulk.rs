@@ -48,7 +48,7 @@ impl FilterBuilder {
         I: IntoIterator,
         I::Item: Key + Sync,
     {
-        let mut keys = keys.into_iter();
+        let mut keys = keys.into_iter().fuse();
         let (least, most) = keys.size_hint();
         if !self.chosen.has_size() && most != Some(least) {
             let mut all = Vec::new();

@@ -269,11 +269,12 @@ pub(crate) fn extend_in_runs(
     loop {
         run.clear();
         run.extend(digests.by_ref().take(RUN));
-        if run.is_empty() {
-            return Ok(());
-        }
         insert(&run).map_err(|error| TryExtendError { inserted: inserted + error.inserted, reason: error.reason })?;
         inserted += run.len();
+        // An iterator that has ended may go on if it is asked again.
+        if !run.is_full() {
+            return Ok(());
+        }
     }
 }
 

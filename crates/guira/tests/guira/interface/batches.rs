@@ -102,6 +102,32 @@ fn one_key_that_does_not_fit_keeps_no_other_out() {
     assert!(!map.contains_key("cuckoo"));
 }
 
+/// Gives `None` once, and then more, as the lines of a terminal and the messages of a channel do.
+struct Resumed(u64);
+
+impl Iterator for Resumed {
+    type Item = u64;
+
+    fn next(&mut self) -> Option<u64> {
+        self.0 += 1;
+        (self.0 != 4).then_some(self.0)
+    }
+}
+
+#[test]
+fn an_iterator_that_has_ended_is_asked_for_no_more() {
+    let mut filter = CuckooFilter::with_capacity(100, 0.001).expect("valid");
+    filter.try_extend(Resumed(0)).expect("room");
+    let shared = ConcurrentCuckooFilter::with_capacity(100, 0.001).expect("valid");
+    shared.try_extend(Resumed(0)).expect("room");
+    let mut set = CuckooSet::with_capacity(100, 0.001).expect("valid");
+    set.try_extend(Resumed(0)).expect("room");
+    let builder = CuckooFilter::builder().false_positive_rate(0.001);
+    let counted = builder.build_from_keys(Resumed(0)).expect("room");
+    let built = builder.capacity(100).build_from_keys(Resumed(0)).expect("room");
+    assert_eq!([filter.len(), shared.len(), set.len(), counted.len(), built.len()], [3; 5]);
+}
+
 /// A small batch goes on with a doubling that is in progress, step by step; it does not end it at once.
 #[test]
 fn a_small_batch_leaves_a_doubling_to_its_steps() {
