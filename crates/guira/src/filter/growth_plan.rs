@@ -37,9 +37,15 @@ impl Chosen {
         };
         // There may be too many buckets after all doublings, or fingerprints have too few bits for them. Each doubling less needs a
         // first table of twice the size.
-        let twice = |&capacity: &u64| (capacity < max_capacity).then(|| (2 * capacity).min(max_capacity));
-        for capacity in core::iter::successors(Some(capacity), twice) {
-            let Some((regions, doublings)) = beginning(capacity, max_capacity, shape)? else { continue };
+        let twice = |&keys: &u64| (keys < max_capacity).then(|| keys.saturating_mul(2).min(max_capacity));
+        for keys in core::iter::successors(Some(capacity), twice) {
+            let (regions, doublings) = match beginning(keys, max_capacity, shape) {
+                Ok(Some(beginning)) => beginning,
+                Ok(None) => continue,
+                Err(error) if keys == capacity => return Err(error),
+                // Nor is there a table for the largest capacity, which is said below.
+                Err(_) => break,
+            };
             let regions = enlarged(regions, shape, Parameters::CORE_BITS);
             let last = doubled(regions, doublings);
             // Where a seed asks for larger regions, just too many.
@@ -146,6 +152,21 @@ mod tests {
                 growth.max_capacity >= max_capacity && parameters.capacity() >= capacity.min(1 << 30),
                 "{growth:?}"
             );
+        }
+    }
+
+    #[test]
+    fn a_capacity_that_is_refused_is_one_that_was_given() {
+        for (capacity, max_capacity, given) in [
+            (0, 10, 0),
+            (10, 1 << 50, 1 << 50),
+            (10_000_000_000, 30_000_000_000, 30_000_000_000),
+            (1 << 50, 1 << 51, 1 << 50),
+            (1000, u64::MAX, u64::MAX),
+            (u64::MAX - 1, u64::MAX, u64::MAX - 1),
+        ] {
+            let refused = planned(&chosen(capacity, max_capacity, 0.01)).err();
+            assert_eq!(refused, Some(BuildError::Capacity { given, most: 1 << 34 }), "{capacity} to {max_capacity}");
         }
     }
 
