@@ -322,10 +322,7 @@ impl Parameters {
 
     /// Adds a value of so many bits beside every fingerprint.
     pub(crate) fn with_value_bits(self, value_bits: u32) -> Result<Self, BuildError> {
-        let Shape { layout, addressing, .. } = self.shape;
-        if layout != Layout::Packed || !matches!(addressing, Addressing::Regional | Addressing::Doubling) {
-            return Err(BuildError::ValuesInLayout { layout, addressing });
-        }
+        check_values_in(self.shape.layout, self.shape.addressing)?;
         let fingerprint_bits = self.fingerprint_bits;
         let most = Self::MAX_BITS_WITH_VALUE.saturating_sub(fingerprint_bits).min(Self::MAX_VALUE_BITS);
         if value_bits == 0 || value_bits > most {
@@ -497,6 +494,14 @@ impl Parameters {
     /// 2^s - 1, with s the lesser of f and 32: what the candidate buckets of a key depend on of its fingerprint.
     pub(crate) const fn short_fingerprint_mask(&self) -> u32 {
         low_32(self.fingerprint_mask())
+    }
+}
+
+/// Checks that tables with this layout and this addressing can have values.
+pub(crate) fn check_values_in(layout: Layout, addressing: Addressing) -> Result<(), BuildError> {
+    match (layout, addressing) {
+        (Layout::Packed, Addressing::Regional | Addressing::Doubling) => Ok(()),
+        _ => Err(BuildError::ValuesInLayout { layout, addressing }),
     }
 }
 

@@ -11,7 +11,7 @@ use crate::analysis::{
 use crate::cuckoo::Scheme;
 use crate::digest::KeyHasher;
 use crate::error::BuildError;
-use crate::parameters::{Addressing, Layout, Parameters, Regions, Shape};
+use crate::parameters::{Addressing, Layout, Parameters, Regions, Shape, check_values_in};
 
 /// What a [`FilterBuilder`](super::FilterBuilder) was given, for a filter of any kind.
 #[derive(Clone, Copy, Debug, Default)]
@@ -106,6 +106,8 @@ impl Chosen {
     /// The table of a filter that does not grow.
     fn table(&self, enlarged: &mut Enlarged<'_>) -> Result<Parameters, BuildError> {
         let Some(value_bits) = self.value_bits else { return self.table_of_fingerprints(enlarged) };
+        // Before a rate is called too low, where none would do.
+        check_values_in(self.layout.unwrap_or_default(), self.addressing)?;
         let mut with_slots = |slots_per_bucket| {
             let chosen = Self { slots_per_bucket, ..*self };
             chosen.table_of_fingerprints(enlarged)?.with_value_bits(value_bits)

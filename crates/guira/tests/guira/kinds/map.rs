@@ -246,6 +246,12 @@ fn a_builder_refuses_what_a_kind_does_not_have() {
         Err(refused(Layout::SemiSorted, Addressing::Regional))
     );
     assert_eq!(sorted.for_kind::<CuckooMap<u8>>().build(), Err(refused(Layout::SemiSorted, Addressing::Regional)));
+    // Whatever the rate: no higher one would do.
+    for addressing in [Addressing::PowerOfTwo, Addressing::Ternary, Addressing::Quaternary] {
+        let counting = builder.clone().addressing(addressing).false_positive_rate(1e-17);
+        let counting = counting.for_kind::<CountingCuckooFilter>().build();
+        assert_eq!(counting, Err(refused(Layout::Packed, addressing)));
+    }
     let growing = builder.clone().max_capacity(1000);
     let expected = growing.build().expect("filters grow").max_capacity();
     assert_eq!(growing.for_kind::<CuckooSet>().build().expect("sets grow").max_capacity(), expected);
