@@ -3,7 +3,7 @@ use core::fmt;
 use core::marker::PhantomData;
 
 use super::chosen::Chosen;
-use super::{CuckooFilter, GrowthPolicy};
+use super::{CuckooFilter, GrowthPolicy, PlannedFilter};
 use crate::analysis::Preference;
 use crate::digest::KeyHasher;
 use crate::error::BuildError;
@@ -338,8 +338,15 @@ impl<T: FilterKind> FilterBuilder<T> {
     /// # Ok::<(), guira::BuildError>(())
     /// ```
     pub fn build(&self) -> Result<T, BuildError> {
+        let (chosen, planned) = self.plan()?;
+        T::of(planned.build()?, &chosen)
+    }
+
+    /// The choices for the kind, and what is planned for them.
+    fn plan(&self) -> Result<(Chosen, PlannedFilter), BuildError> {
         let chosen = T::chosen(&self.chosen)?;
-        T::of(chosen.plan()?.build()?, &chosen)
+        let planned = chosen.plan().map_err(|error| self.chosen.as_given(error, &chosen))?;
+        Ok((chosen, planned))
     }
 
     /// Returns the parameters of the table that [`build`](Self::build) would make, without making it: what a capacity and
@@ -357,7 +364,7 @@ impl<T: FilterKind> FilterBuilder<T> {
     /// # Ok::<(), guira::BuildError>(())
     /// ```
     pub fn parameters(&self) -> Result<Parameters, BuildError> {
-        T::chosen(&self.chosen)?.plan().map(|planned| *planned.parameters())
+        self.plan().map(|(_, planned)| *planned.parameters())
     }
 }
 

@@ -184,6 +184,22 @@ impl Chosen {
         Ok(Self { capacity, max_capacity, ..*self })
     }
 
+    /// An error of choices whose capacities were computed from these, with the capacities of these.
+    pub(super) fn as_given(&self, error: BuildError, computed: &Self) -> BuildError {
+        let as_given = |keys| match Some(keys) {
+            found if found == computed.capacity => self.capacity.unwrap_or(keys),
+            found if found == computed.max_capacity => self.max_capacity.unwrap_or(keys),
+            _ => keys,
+        };
+        match error {
+            BuildError::Capacity { given, most } => BuildError::Capacity { given: as_given(given), most },
+            BuildError::FingerprintTooShort { given, least, capacity } => {
+                BuildError::FingerprintTooShort { given, least, capacity: as_given(capacity) }
+            }
+            other => other,
+        }
+    }
+
     /// Checks that the largest capacity is not below the first.
     pub(super) fn check_capacities(&self) -> Result<(), BuildError> {
         match (self.max_capacity, self.capacity) {

@@ -40,6 +40,9 @@ fn what_no_filter_can_have_is_refused() {
     assert!(matches!(builder(0, 0.001, 60).build(), Err(BuildError::Capacity { .. })));
     let below = BuildError::MaxCapacity { given: 99, capacity: 100 };
     assert_eq!(builder(100, 0.001, 60).max_capacity(99).build(), Err(below), "the numbers that were given");
+    let short = ExpiringCuckooFilter::builder().capacity(100_000).fingerprint_bits(2).lifetime(60);
+    let refused = short.build().expect_err("too many keys share their buckets");
+    assert!(matches!(refused, BuildError::FingerprintTooShort { given: 2, capacity: 100_000, .. }), "{refused:?}");
 }
 
 /// A file with other times behind its table, all checksums right.
