@@ -240,6 +240,13 @@ fn capacity(given: &u64, most: &u64, formatter: &mut fmt::Formatter<'_>) -> fmt:
 fn resolution(given: &u64, lifetime: &u64, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
     match lifetime {
         0 => formatter.write_str("a lifetime of 0: give the time for which keys are found, at least 1"),
+        // What is advised below was done.
+        _ if (1..=*lifetime).contains(given) && lifetime.div_ceil(*given) <= 254 => {
+            write!(
+                formatter,
+                "a lifetime of {lifetime} is too long to be rounded up to a multiple of {given}, its resolution"
+            )
+        }
         _ => write!(
             formatter,
             "a resolution of {given} for a lifetime of {lifetime}: give at least a 254th of the lifetime, and at most all \

@@ -45,6 +45,23 @@ fn what_no_filter_can_have_is_refused() {
     assert!(matches!(refused, BuildError::FingerprintTooShort { given: 2, capacity: 100_000, .. }), "{refused:?}");
 }
 
+#[test]
+fn a_lifetime_that_is_refused_is_told_why() {
+    for (lifetime, resolution, why) in [
+        (0, None, "a lifetime of 0"),
+        (10, Some(0), "at least a 254th"),
+        (255, Some(1), "at least a 254th"),
+        (u64::MAX, Some(2), "at least a 254th"),
+        (u64::MAX, None, "too long"),
+        (u64::MAX, Some(1 << 57), "too long"),
+    ] {
+        let given = builder(100, 0.001, lifetime);
+        let given = resolution.map_or(given.clone(), |resolution| given.resolution(resolution));
+        let refused = given.build().expect_err("there is no such filter").to_string();
+        assert!(refused.contains(why), "{refused}");
+    }
+}
+
 /// A file with other times behind its table, all checksums right.
 fn with_times(
     filter: &ExpiringCuckooFilter,
