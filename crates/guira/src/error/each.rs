@@ -8,10 +8,11 @@ use crate::digest::Digest;
 
 /// Why not all keys of an iterator were stored. Those before the first refused one are.
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
-#[error("{inserted} keys were stored, the next was not: {reason}")]
+#[error("the first {inserted} keys were stored, the next was not: {reason}")]
 #[non_exhaustive]
 pub struct TryExtendError {
-    /// How many keys were stored: also the number of the key that was refused, from 0 on.
+    /// How many keys came before the one that was refused: its number, from 0 on. All of them are stored; a set may have had some
+    /// before.
     pub inserted: usize,
     /// Why that key was refused.
     pub reason: InsertError,

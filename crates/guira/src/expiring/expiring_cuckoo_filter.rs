@@ -28,8 +28,8 @@ use crate::filter::{Built, Changes, Chosen, CuckooFilter, Filled, Meeting, Place
 /// [`insert_if_absent`](Self::insert_if_absent) stores a key that is not found, and so counts its lifetime from when it was
 /// first seen: what deduplication needs. [`insert_or_renew`](Self::insert_or_renew) counts it from when the key was last seen.
 ///
-/// Filters are equal when they were made alike, have reached the same time and hold the same bits. Those of the same keys may be
-/// unequal, if the keys came in another order.
+/// Filters are equal when they were made alike, have reached the same time and hold the same bits, those of the times of their
+/// generations among them. Those of the same keys may be unequal, if the keys came in another order.
 ///
 /// # Examples
 ///

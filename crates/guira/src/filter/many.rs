@@ -169,8 +169,8 @@ macro_rules! many {
         ///
         /// # Errors
         ///
-        /// [`TryExtendError`](crate::TryExtendError) for the first that can't be stored: why, and how many were stored
-        /// before it and are kept.
+        /// [`TryExtendError`](crate::TryExtendError) for the first that can't be stored: why, and how many came before
+        /// it, which are kept.
         ///
         /// # Examples
         ///
