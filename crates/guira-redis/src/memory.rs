@@ -6,6 +6,7 @@ use std::ops::{Deref, DerefMut};
 use std::ptr::NonNull;
 
 use smallvec::{Array, SmallVec};
+use zerocopy::FromZeros as _;
 
 use crate::error::CommandError;
 use crate::reply::Answers;
@@ -19,6 +20,11 @@ pub(crate) fn list_for<T>(count: usize) -> Result<Vec<T>, CommandError> {
     let mut list = Vec::new();
     list.try_reserve_exact(count).map_err(no_memory)?;
     Ok(list)
+}
+
+/// So many zeros. Many of them are pages that the system clears when they are first written.
+pub(crate) fn zeroed(count: usize) -> Result<Vec<u8>, CommandError> {
+    u8::new_vec_zeroed(count).map_err(no_memory)
 }
 
 /// Collects items whose number is known.

@@ -2,7 +2,7 @@ use super::dump::DumpHeader;
 use super::murmur::murmur_64a;
 use crate::cast::{in_memory, wide};
 use crate::error::CommandError;
-use crate::memory::{collected, copied, list_for, text};
+use crate::memory::{collected, copied, list_for, text, zeroed};
 use crate::settings::Limits;
 
 /// A filter of RedisBloom that was loaded with CF.LOADCHUNK, and answers, counts and removes as it did there.
@@ -241,9 +241,7 @@ impl Imported {
         let size = size.ok_or(CommandError::MaximumExpansions)?;
         limits.check(self.size().saturating_add(size))?;
         self.layers.try_reserve(1).map_err(|_| CommandError::OutOfMemory)?;
-        let mut layer = list_for(in_memory(size))?;
-        layer.resize(in_memory(size), 0);
-        self.layers.push(layer);
+        self.layers.push(zeroed(in_memory(size))?);
         Ok(())
     }
 
