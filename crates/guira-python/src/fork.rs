@@ -19,7 +19,7 @@ static TABLES: Mutex<Vec<Weak<dyn Table>>> = Mutex::new(Vec::new());
 
 thread_local! {
     /// The locks that this thread holds between the two calls. The tables are released before more can be registered.
-    static HELD: RefCell<Vec<HeldTables>> = const { RefCell::new(Vec::new()) };
+    static HELD: RefCell<Option<HeldTables>> = const { RefCell::new(None) };
 }
 
 struct HeldTables {
@@ -55,14 +55,18 @@ pub(crate) fn register<T: Send + Sync + 'static>(table: &Arc<RwLock<T>>) {
 }
 
 fn before_fork() {
+    let process = std::process::id();
+    // A module that is imported again has registered the functions again.
+    if HELD.with_borrow(|held| held.as_ref().is_some_and(|held| held.process == process)) {
+        return;
+    }
     let registered = waiting::lock(|| TABLES.try_lock(), || TABLES.lock());
     let tables = registered.iter().filter_map(Weak::upgrade).map(Table::hold).collect();
-    let process = std::process::id();
-    HELD.with_borrow_mut(|held| held.push(HeldTables { process, _tables: tables, _registered: registered }));
+    HELD.set(Some(HeldTables { process, _tables: tables, _registered: registered }));
 }
 
 fn after_fork() {
-    drop(HELD.with_borrow_mut(Vec::pop));
+    drop(HELD.take());
 }
 
 /// Sees to it that this thread may wait for a table, where it holds all of them itself: then a function is being called that was given to
@@ -72,7 +76,7 @@ fn after_fork() {
 ///
 /// In the parent, where it can't be told whether the fork is still to come.
 pub(crate) fn release_own_locks() {
-    let Some(process) = HELD.with_borrow(|held| held.last().map(|held| held.process)) else { return };
+    let Some(process) = HELD.with_borrow(|held| held.as_ref().map(|held| held.process)) else { return };
     assert!(
         process != std::process::id(),
         "filters can't be used by functions that were given to os.register_at_fork before guira_filters was imported"

@@ -208,3 +208,27 @@ def test_functions_that_were_registered_earlier_do_not_wait_for_ever():
     run = subprocess.run([sys.executable, "-c", HOOK], capture_output=True, text=True, timeout=HANGS_AFTER)
     assert run.returncode == 0, run.stderr
     assert "os.register_at_fork before guira_filters was imported" in run.stderr
+
+
+IMPORTED_AGAIN = """
+import os, sys
+import guira_filters
+seen = guira_filters.CuckooFilter(10)
+for name in [name for name in sys.modules if name.startswith("guira_filters")]:
+    del sys.modules[name]
+import guira_filters
+seen.update(["ani"])
+child = os.fork()
+if child == 0:
+    seen.add("guira")
+    os._exit(0 if "ani" in seen and "ani" not in guira_filters.CuckooFilter(10) else 1)
+status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+seen.add("koel")
+sys.exit(status)
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork here")
+def test_a_process_forks_also_where_the_module_was_imported_again():
+    run = subprocess.run([sys.executable, "-c", IMPORTED_AGAIN], capture_output=True, text=True, timeout=HANGS_AFTER)
+    assert (run.returncode, run.stderr) == (0, "")
