@@ -71,7 +71,9 @@ impl Span {
 
 fn number(object: Borrowed<'_, '_, PyAny>, expected: &str) -> PyResult<f64> {
     let name = object.get_type().name()?;
-    object.extract().map_err(|_| PyTypeError::new_err(format!("{expected}, not {name}")))
+    // The float of a time of NumPy is the number of its units, whichever they are.
+    let number = if name == "datetime64" || name == "timedelta64" { None } else { object.extract().ok() };
+    number.ok_or_else(|| PyTypeError::new_err(format!("{expected}, not {name}")))
 }
 
 /// Seconds in milliseconds, rounded to the nearest; `None` where they are none.

@@ -373,6 +373,8 @@ def test_times_are_exact_to_a_millisecond(milliseconds):
         ("2026-11-25", TypeError, "datetime with a time zone.*not str"),
         (MORNING.date(), TypeError, "not date"),
         (DAY, TypeError, "not timedelta"),
+        # Its float is the number of its units.
+        (np.datetime64(10, "ns"), TypeError, "not datetime64"),
     ],
 )
 def test_what_is_no_time_is_refused(now, error, says):
@@ -396,7 +398,7 @@ def test_what_is_no_span_is_refused():
             by_events(lifetime=span)
         with pytest.raises(ValueError, match="more than 0 seconds"):
             by_events(resolution=span)
-    for span in ("24h", None, MORNING):
+    for span in ("24h", None, MORNING, np.timedelta64(1, "M"), np.timedelta64(10**9, "ns"), np.timedelta64(1, "h")):
         with pytest.raises(TypeError, match="timedelta, or a number of seconds"):
             by_events(lifetime=span)
     with pytest.raises(guira_filters.ParameterError):
