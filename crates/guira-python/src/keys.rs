@@ -23,8 +23,8 @@ pub(crate) fn key_of(hasher: &KeyHasher, object: &Bound<'_, PyAny>) -> PyResult<
     }
     match index_of(object) {
         Some(Ok(integer)) => key_of_integer(hasher, &integer),
-        // NumPy's truth values say that they are integers, and refuse to say which.
-        Some(Err(error)) => key_of_truth(hasher, object).ok_or(error),
+        // NumPy's truth values say that they are integers, and refuse to say which. So do arrays of several, and of other items.
+        Some(Err(error)) => key_of_truth(hasher, object).ok_or_else(|| no_integer(object, error)),
         None => key_of_other(hasher, object),
     }
 }
@@ -78,6 +78,17 @@ fn kinds_with_bytes(py: Python<'_>) -> PyResult<[(&Bound<'_, PyType>, &'static s
         (IPV4.import(py, "ipaddress", "IPv4Address")?, "packed"),
         (IPV6.import(py, "ipaddress", "IPv6Address")?, "packed"),
     ])
+}
+
+/// The error for an object that said that it was an integer.
+#[cold]
+fn no_integer(key: &Bound<'_, PyAny>, error: PyErr) -> PyErr {
+    if !error.is_instance_of::<PyTypeError>(key.py()) {
+        return error;
+    }
+    let no_key = no_key(key);
+    no_key.set_cause(key.py(), Some(error));
+    no_key
 }
 
 fn no_key(key: &Bound<'_, PyAny>) -> PyErr {

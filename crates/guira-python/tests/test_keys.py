@@ -98,9 +98,10 @@ def test_memory_that_does_not_hold_bytes_is_refused():
         CuckooFilter(1000).add(view)
 
 
-def test_an_array_is_not_one_key():
-    with pytest.raises(TypeError):
-        np.arange(3) in CuckooFilter(1000)
+@pytest.mark.parametrize("array", [np.arange(3), np.array([5]), np.array(["ani"]), np.array(1.5), np.array("ani")])
+def test_an_array_is_not_one_key(array):
+    with pytest.raises(TypeError, match="not ndarray.*many keys at once are for"):
+        array in CuckooFilter(1000)
 
 
 def test_the_error_of_an_object_that_fails_is_handed_on():
