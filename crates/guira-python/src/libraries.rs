@@ -74,6 +74,9 @@ pub(crate) fn reading<'py>(keys: &Bound<'py, PyAny>) -> PyResult<Option<Reading<
         check_is_one(keys.getattr("width")?.extract()?)?;
         return of_polars(&keys.call_method1("to_series", (0,))?).map(Some);
     }
+    if is("polars", "LazyFrame")? {
+        return Err(PyTypeError::new_err("a query that has not been run: pass its collect()"));
+    }
     if is("duckdb", "DuckDBPyRelation")? {
         return of_duckdb(keys).map(Some);
     }

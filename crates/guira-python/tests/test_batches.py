@@ -230,6 +230,7 @@ def test_the_index_of_a_refused_key_counts_rows_with_nulls():
         (pa.array([["ani"]]), TypeError, "List"),
         (pa.array([1.5]).dictionary_encode(), TypeError, "Float64"),
         (pl.DataFrame({"a": [1], "b": [2]}), TypeError, "2 columns"),
+        (pl.LazyFrame({"a": [1]}), TypeError, r"collect\(\)"),
         (pd.DataFrame({"a": [1], "b": [2]}), TypeError, "2 columns"),
     ],
 )
