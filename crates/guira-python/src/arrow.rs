@@ -164,46 +164,68 @@ impl Column {
         Ok(())
     }
 
-    /// Visits the values of a column of strings; `None` for a null.
-    pub(crate) fn visit_strings(&self, mut visit: impl FnMut(Option<&str>) -> PyResult<()>) -> PyResult<()> {
+    /// Visits the values of a column of strings or bytes, wherever they are; `None` for a null.
+    pub(crate) fn visit_values(&self, mut visit: impl FnMut(Option<Value<'_>>) -> PyResult<()>) -> PyResult<()> {
         for chunk in &self.chunks {
-            match chunk.data_type() {
-                DataType::Utf8 => chunk.as_string::<i32>().iter().try_for_each(&mut visit)?,
-                DataType::LargeUtf8 => chunk.as_string::<i64>().iter().try_for_each(&mut visit)?,
-                DataType::Utf8View => chunk.as_string_view().iter().try_for_each(&mut visit)?,
-                other => return Err(refused("", format_args!("of type {other}"), "strings are expected")),
+            // In blocks, since the numbers of values are copied.
+            for start in (0..chunk.len()).step_by(BLOCK) {
+                let block = chunk.slice(start, BLOCK.min(chunk.len() - start));
+                let rows: Vec<_> = (0..block.len()).map(Some).collect();
+                visit_values(&block, &rows, &mut visit)?;
             }
         }
         Ok(())
     }
+}
 
-    /// Passes values that are bytes, one by one.
-    pub(crate) fn visit_bytes(&self, mut visit: impl FnMut(Option<&[u8]>) -> PyResult<()>) -> PyResult<()> {
-        for chunk in &self.chunks {
-            match chunk.data_type() {
-                DataType::Binary => chunk.as_binary::<i32>().iter().try_for_each(&mut visit)?,
-                DataType::LargeBinary => chunk.as_binary::<i64>().iter().try_for_each(&mut visit)?,
-                DataType::BinaryView => chunk.as_binary_view().iter().try_for_each(&mut visit)?,
-                DataType::FixedSizeBinary(_) => chunk.as_fixed_size_binary().iter().try_for_each(&mut visit)?,
-                other => return Err(refused("", format_args!("of type {other}"), "bytes are expected")),
-            }
+/// A value of a column of strings or bytes.
+pub(crate) enum Value<'column> {
+    Text(&'column str),
+    Bytes(&'column [u8]),
+}
+
+/// Visits the values in some rows, of which some are null. Values that no row has are not looked at.
+fn visit_values(
+    chunk: &dyn Array,
+    rows: &[Option<usize>],
+    visit: &mut impl FnMut(Option<Value<'_>>) -> PyResult<()>,
+) -> PyResult<()> {
+    use DataType as T;
+    let mut rows = rows.iter().map(|row| row.filter(|&row| chunk.is_valid(row)));
+    macro_rules! each {
+        ($column:expr, $value:path) => {{
+            let column = $column;
+            rows.try_for_each(|row| visit(row.map(|row| $value(column.value(row)))))
+        }};
+    }
+    macro_rules! each_of_runs {
+        ($run_ends:ty) => {{
+            let column = chunk.as_run::<$run_ends>();
+            let rows: Vec<_> = rows.map(|row| row.map(|row| column.get_physical_index(row))).collect();
+            visit_values(column.values(), &rows, visit)
+        }};
+    }
+    match chunk.data_type() {
+        T::Null => rows.try_for_each(|_| visit(None)),
+        T::Utf8 => each!(chunk.as_string::<i32>(), Value::Text),
+        T::LargeUtf8 => each!(chunk.as_string::<i64>(), Value::Text),
+        T::Utf8View => each!(chunk.as_string_view(), Value::Text),
+        T::Binary => each!(chunk.as_binary::<i32>(), Value::Bytes),
+        T::LargeBinary => each!(chunk.as_binary::<i64>(), Value::Bytes),
+        T::BinaryView => each!(chunk.as_binary_view(), Value::Bytes),
+        T::FixedSizeBinary(_) => each!(chunk.as_fixed_size_binary(), Value::Bytes),
+        T::Dictionary(..) => {
+            let column = chunk.as_any_dictionary();
+            let numbers = if column.values().is_empty() { Vec::new() } else { column.normalized_keys() };
+            let rows: Vec<_> = rows.map(|row| numbers.get(row?).copied()).collect();
+            visit_values(column.values(), &rows, visit)
         }
-        Ok(())
-    }
-
-    /// Whether the values are bytes, not in a dictionary.
-    pub(crate) fn has_bytes(&self) -> bool {
-        use DataType as T;
-        self.chunks.iter().all(|chunk| {
-            matches!(chunk.data_type(), T::Binary | T::LargeBinary | T::BinaryView | T::FixedSizeBinary(_))
-        })
-    }
-
-    /// Whether the values are strings, not in a dictionary.
-    pub(crate) fn has_strings(&self) -> bool {
-        self.chunks
-            .iter()
-            .all(|chunk| matches!(chunk.data_type(), DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View))
+        T::RunEndEncoded(ends, _) => match ends.data_type() {
+            T::Int16 => each_of_runs!(Int16Type),
+            T::Int32 => each_of_runs!(Int32Type),
+            _ => each_of_runs!(Int64Type),
+        },
+        other => Err(refused("", format_args!("of type {other}"), "strings or bytes are expected")),
     }
 }
 

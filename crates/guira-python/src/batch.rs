@@ -166,12 +166,7 @@ impl<'py> Batch<'py> {
 
     /// The UUIDs of a column of them, or of their text.
     fn of_uuids(keys: &Bound<'py, PyAny>) -> PyResult<Self> {
-        let column = Self::of_arrow_stream(keys, true)?;
-        if column.has_strings() {
-            uuids::of_column(&column).map(|uuids| Self::Uuids(uuids.into()))
-        } else {
-            Ok(Self::Arrow(column))
-        }
+        uuids::of_column(&Self::of_arrow_stream(keys, true)?).map(|uuids| Self::Uuids(uuids.into()))
     }
 
     /// The items of an array of NumPy.

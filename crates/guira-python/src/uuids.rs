@@ -7,7 +7,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyList, PyString};
 use uuid::Uuid;
 
-use crate::arrow::Column;
+use crate::arrow::{Column, Value};
 use crate::batch::{BLOCK, Batch, Rows, Visit, reserve};
 use crate::libraries::is_missing;
 
@@ -40,16 +40,11 @@ impl Uuids {
 pub(crate) fn uuids(keys: &Bound<'_, PyAny>) -> PyResult<Uuids> {
     let uuids = match Batch::of_any(keys)? {
         Batch::Uuids(uuids) => uuids,
-        Batch::Arrow(column) if column.has_strings() || column.has_bytes() => of_column(&column)?.into(),
+        Batch::Arrow(column) => of_column(&column)?.into(),
         Batch::List(list) => of_objects(list.iter())?.into(),
         Batch::Tuple(tuple) => of_objects(tuple.iter())?.into(),
         Batch::Objects(objects) => of_objects(objects.list.iter())?.into(),
-        Batch::Array(_) | Batch::Arrow(_) => {
-            // Those of pyarrow, of Polars, and of all others.
-            let mut methods = ["to_pylist", "to_list"].into_iter();
-            let method = methods.find(|name| keys.hasattr(*name).unwrap_or(false)).unwrap_or("tolist");
-            of_objects(keys.call_method0(method)?.cast::<PyList>()?.iter())?.into()
-        }
+        Batch::Array(_) => of_objects(keys.call_method0("tolist")?.cast::<PyList>()?.iter())?.into(),
     };
     Ok(Uuids { uuids })
 }
@@ -58,12 +53,14 @@ pub(crate) fn uuids(keys: &Bound<'_, PyAny>) -> PyResult<Uuids> {
 pub(crate) fn of_column(column: &Column) -> PyResult<Vec<Option<[u8; 16]>>> {
     let mut uuids = Vec::new();
     reserve(&mut uuids, column.len())?;
-    let mut push = |uuid: Option<PyResult<[u8; 16]>>| uuid.transpose().map(|uuid| uuids.push(uuid));
-    if column.has_strings() {
-        column.visit_strings(|text| push(text.map(of_text)))?;
-    } else {
-        column.visit_bytes(|bytes| push(bytes.map(of_16)))?;
-    }
+    column.visit_values(|value| {
+        let uuid = value.map(|value| match value {
+            Value::Text(text) => of_text(text),
+            Value::Bytes(bytes) => of_16(bytes),
+        });
+        uuids.push(uuid.transpose()?);
+        Ok(())
+    })?;
     Ok(uuids)
 }
 

@@ -244,6 +244,10 @@ def test_a_key_of_one_library_is_found_through_all_others(values, columns):
         assert all(value in seen for value in values)
 
 
+DICTIONARY = pa.DictionaryArray.from_arrays(pa.array([0, 1, None, 2], pa.int8()), ["ani", TEXTS[1], None])[1:]
+RUNS = pa.RunEndEncodedArray.from_arrays([2, 3, 5], [b"ani", UUIDS[1].bytes, None])[2:]
+
+
 @pytest.mark.parametrize("column", [pl.Series(["ani", None], dtype=pl.String), pa.array(["ani", None])])
 def test_uuids_are_one_key_if_asked_for_and_text_otherwise(column):
     text = pa.array([TEXTS[1], None])
@@ -256,6 +260,12 @@ def test_uuids_are_one_key_if_asked_for_and_text_otherwise(column):
         keys.uuid(pa.table({"id": pa.array([UUIDS[1].bytes], pa.binary(16))})), keys.uuid(pa.table({"id": pa.array([UUIDS[1]])})),
         keys.uuid(pd.DataFrame({"id": pd.Series([UUIDS[1].bytes], dtype=pd.ArrowDtype(pa.binary()))})),
         keys.uuid(relation("uuid", f"'{TEXTS[1]}'")), keys.uuid(pa.array([UUIDS[1].bytes], pa.binary_view())),
+        # Of columns whose values are elsewhere, some of which no row has, and of tables of them.
+        keys.uuid(relation(f"enum('ani', '{TEXTS[1]}')", f"'{TEXTS[1]}'", "null")), keys.uuid(DICTIONARY),
+        keys.uuid(pa.table({"id": DICTIONARY})), keys.uuid(pa.table({"id": DICTIONARY}).to_reader()),
+        keys.uuid(pa.chunked_array([DICTIONARY[:1], DICTIONARY[1:]])), keys.uuid(RUNS), keys.uuid(pa.table({"id": RUNS})),
+        keys.uuid(pl.DataFrame({"id": pl.Series([TEXTS[1], None], dtype=pl.Categorical)})),
+        keys.uuid(pd.DataFrame({"id": pd.Series([TEXTS[1], None], dtype="category")})),
     ):  # fmt: skip
         seen = CuckooFilter(1000, 1e-6)
         seen.update(spelling)
