@@ -1,6 +1,6 @@
-//! Replacing a file, where Ctrl-C ends the wait for another process that holds its lock.
+//! The path of a file, and replacing one, where Ctrl-C ends the wait for another process that holds its lock.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use guira::raw::FileToWrite;
@@ -11,6 +11,17 @@ use crate::error::save_error;
 
 /// How long is waited between two checks for Ctrl-C.
 const PATIENCE: Duration = Duration::from_millis(100);
+
+/// A path as the functions of Python take them: also `bytes`.
+pub(crate) struct FilePath(pub(crate) PathBuf);
+
+impl FromPyObject<'_, '_> for FilePath {
+    type Error = PyErr;
+
+    fn extract(path: Borrowed<'_, '_, PyAny>) -> PyResult<Self> {
+        path.py().import("os")?.call_method1("fsdecode", (path,))?.extract().map(Self)
+    }
+}
 
 /// Puts a file in the place of any that is there, as the library's `save` does.
 pub(crate) fn save(py: Python<'_>, file: &FileToWrite<'_>, path: &Path) -> PyResult<()> {

@@ -137,7 +137,7 @@ def test_a_journal_is_part_of_the_filter(golden, name):
     loaded = CuckooFilter.load(path)
     assert loaded == expected and loaded.to_bytes() == expected.to_bytes()
     assert CuckooFilter.from_bytes(path.read_bytes()) == expected
-    view = guira_filters.open(path)
+    view = guira_filters.open(os.fsencode(path))
     view.verify()
     assert len(view) == len(expected) == 66
     keys = PRESENT[:60] + ABSENT
@@ -184,13 +184,14 @@ def test_stored_counts_and_values_are_those_of_the_library(golden):
 def test_bytes_files_pickles_and_copies_give_the_same(one, tmp_path):
     class_ = type(one)
     path = tmp_path / "one.guira"
-    one.save(path)
+    one.save(os.fsencode(path))
     shared = multiprocessing.shared_memory.SharedMemory(create=True, size=len(one.to_bytes()))
     try:
         shared.buf[:] = one.to_bytes()
         again = [
             class_.load(path),
             class_.load(str(path)),
+            class_.load(os.fsencode(path)),
             class_.from_bytes(one.to_bytes()),
             class_.from_bytes(bytearray(one.to_bytes())),
             class_.from_bytes(shared.buf),

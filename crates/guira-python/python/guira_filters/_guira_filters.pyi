@@ -20,7 +20,7 @@ class _ArrowArray(Protocol):
 _Keys: TypeAlias = Iterable[_Key] | NDArray[Any] | _ArrowStream | _ArrowArray | Uuids
 _Now: TypeAlias = datetime | SupportsFloat | SupportsIndex
 _Span: TypeAlias = timedelta | SupportsFloat | SupportsIndex
-_Path: TypeAlias = str | PathLike[str]
+_Path: TypeAlias = str | bytes | PathLike[str] | PathLike[bytes]
 _Prefer: TypeAlias = Literal["speed", "space"]
 _GrowthPolicy: TypeAlias = Literal["keep-rate", "raise-rate"]
 _Hash: TypeAlias = Literal["xxh3", "siphash"]

@@ -1,5 +1,3 @@
-use std::path::PathBuf;
-
 use pyo3::prelude::*;
 
 use super::methods::methods_of_tables;
@@ -8,6 +6,7 @@ use crate::keys::key_of;
 use crate::memory::{map_file, view_of_buffer};
 use crate::operations::{CountMany, look_up_many};
 use crate::options::load_options;
+use crate::saving::FilePath;
 use crate::table::Locked;
 
 /// A memory-mapped file of a filter or a set: opened at once whatever its size, and shared by all processes that open it. Made
@@ -66,7 +65,7 @@ impl CuckooFilterView {
 #[pyfunction]
 #[pyo3(signature = (path, key=None, *, normalized=false))]
 #[expect(clippy::needless_pass_by_value, reason = "it is made for this call")]
-pub(crate) fn open(path: PathBuf, key: Option<&[u8]>, normalized: bool) -> PyResult<CuckooFilterView> {
-    let view = map_file(&path, load_options(key, normalized)?);
-    Ok(CuckooFilterView { table: Locked::new(view.map_err(|error| load_file_error(error, &path))?) })
+pub(crate) fn open(path: FilePath, key: Option<&[u8]>, normalized: bool) -> PyResult<CuckooFilterView> {
+    let view = map_file(&path.0, load_options(key, normalized)?);
+    Ok(CuckooFilterView { table: Locked::new(view.map_err(|error| load_file_error(error, &path.0))?) })
 }

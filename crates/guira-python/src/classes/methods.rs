@@ -301,8 +301,8 @@ macro_rules! methods_of_files {
             /// long as that takes; Ctrl-C ends the wait, and the old file stays.
             ///
             /// Raises ``OSError``.
-            fn save(&self, py: Python<'_>, path: std::path::PathBuf) -> PyResult<()> {
-                crate::classes::methods::save(py, &self.table, &path)
+            fn save(&self, py: Python<'_>, path: crate::saving::FilePath) -> PyResult<()> {
+                crate::classes::methods::save(py, &self.table, &path.0)
             }
 
             /// Reads a file. Every byte is checked.
@@ -312,10 +312,15 @@ macro_rules! methods_of_files {
             /// ``ParameterError`` without it.
             #[staticmethod]
             #[pyo3(signature = (path, key=None, *, normalized=false))]
-            fn load(py: Python<'_>, path: std::path::PathBuf, key: Option<&[u8]>, normalized: bool) -> PyResult<Self> {
+            fn load(
+                py: Python<'_>,
+                path: crate::saving::FilePath,
+                key: Option<&[u8]>,
+                normalized: bool,
+            ) -> PyResult<Self> {
                 let options = crate::options::load_options(key, normalized)?;
-                let loaded = py.detach(|| options.open(&path));
-                let table = loaded.map_err(|error| crate::error::load_file_error(error, &path))?;
+                let loaded = py.detach(|| options.open(&path.0));
+                let table = loaded.map_err(|error| crate::error::load_file_error(error, &path.0))?;
                 crate::classes::methods::Class::of_file(py, crate::table::Locked::new(table))
             }
 
