@@ -2,7 +2,7 @@
 
 use bytemuck::{CheckedBitPattern, NoUninit};
 use guira::{Key, KeyHasher};
-use pyo3::exceptions::PyImportError;
+use pyo3::exceptions::{PyImportError, PyMemoryError};
 use pyo3::prelude::*;
 use pyo3::types::PyByteArray;
 
@@ -228,7 +228,9 @@ fn answers<'py, O: Operation<Answer: Item>>(
     count: usize,
     visit: impl FnOnce(&mut Application<'_, O>) -> PyResult<()>,
 ) -> PyResult<Bound<'py, PyAny>> {
-    let answers = PyByteArray::new_with(numpy.py(), count * size_of::<O::Answer>(), |bytes| {
+    let size = count.checked_mul(size_of::<O::Answer>()).filter(|&size| isize::try_from(size).is_ok());
+    let size = size.ok_or_else(|| PyMemoryError::new_err(format!("no memory for answers for {count} keys")))?;
+    let answers = PyByteArray::new_with(numpy.py(), size, |bytes| {
         // The bytes are 0 now, which are the default answers. Where there are none, they are not aligned.
         let answers = if bytes.is_empty() { &mut [] } else { bytemuck::checked::cast_slice_mut(bytes) };
         visit(&mut Application { operation, answers, block: Vec::new() })

@@ -132,6 +132,13 @@ def test_a_null_is_never_there_and_never_added(column):
     assert seen.remove_many(column).tolist() == [True, False, True, False]
 
 
+def test_a_batch_of_more_keys_than_there_is_memory_for_answers_is_refused():
+    endless = np.broadcast_to(np.int8(7), 2**61)
+    for use in (CuckooFilter(10).count_many, CuckooFilter(10).contains_many, CuckooSet(10).add_many, CuckooSet(10).update):
+        with pytest.raises(MemoryError):
+            use(endless)
+
+
 def test_none_in_a_list_is_no_null():
     for seen in (CuckooFilter(1000), CuckooSet(1000), CountingCuckooFilter(1000), expiring(1000)):
         methods = [name for name in dir(seen) if name == "update" or name.endswith("_many")]
