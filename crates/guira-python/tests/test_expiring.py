@@ -450,6 +450,8 @@ def test_without_a_clock_time_stands_still_between_events(clock):
 
 def test_filters_of_the_clock_and_of_events_are_not_merged(clock):
     by_clock, other = ExpiringCuckooFilter(1000, RATE, lifetime=DAY), by_events(now=MORNING)
+    # They may answer the next question differently.
+    assert ExpiringCuckooFilter(1000, RATE, lifetime=DAY, now=MORNING) != other
     with pytest.raises(guira_filters.MergeError, match="time of one is that of the clock"):
         by_clock |= other
     with pytest.raises(guira_filters.MergeError, match="lifetime"):

@@ -29,8 +29,8 @@ use crate::times::{Moment, Span, clock, seconds};
 /// was reached. A ``now`` by which all keys would have expired raises ``AdvanceError``, since it may be a mistake; the clock is
 /// believed.
 ///
-/// Two filters are equal (``==``) if they have the same parameters, hash and time, and the same bits in their tables. With the
-/// same keys in another order, they can be unequal, since what comes later finds other room.
+/// Two filters are equal (``==``) if they have the same parameters, hash, ``clock`` and time, and the same bits in their tables.
+/// With the same keys in another order, they can be unequal, since what comes later finds other room.
 ///
 /// >>> from datetime import datetime, timedelta, timezone
 /// >>> seen = ExpiringCuckooFilter(1000, lifetime=timedelta(hours=24), clock=False)

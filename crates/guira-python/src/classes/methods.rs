@@ -65,7 +65,7 @@ pub(crate) trait Class: Sized + Sync {
     fn before_change(&self, _py: Python<'_>) -> PyResult<()> {
         Ok(())
     }
-    /// Refuses what is not to be merged though the tables could be.
+    /// Refuses what is not to be merged though the tables could be, and so is not equal.
     fn refuse_to_merge(&self, _other: &Self) -> PyResult<()> {
         Ok(())
     }
@@ -354,13 +354,15 @@ macro_rules! methods_of_files {
                 let Ok(other) = other.cast::<Self>() else {
                     return Ok(py.NotImplemented().into_bound(py));
                 };
-                let other = &other.get().table;
+                let other = other.get();
+                let is_alike = crate::classes::methods::Class::refuse_to_merge(self, other).is_ok();
+                let other = &other.table;
                 // One lock after the other: two threads that hold one each and wait for the other would deadlock.
                 let equal = py.detach(|| {
                     let other = other.snapshot()?;
                     Ok::<_, PyErr>(*self.table.read() == other)
                 })?;
-                Ok(pyo3::types::PyBool::new(py, equal).to_owned().into_any())
+                Ok(pyo3::types::PyBool::new(py, equal && is_alike).to_owned().into_any())
             }
         }
     };
