@@ -4,7 +4,11 @@ from __future__ import annotations
 
 
 class GuiraError(Exception):
-    """Anything that guira refuses, but for arguments of the wrong type and what the system refuses."""
+    """What is wrong with a filter, its file or its parameters.
+
+    An argument that stands for nothing raises ``TypeError``, ``ValueError`` or ``OverflowError``, and what the system refuses
+    ``OSError``.
+    """
 
 
 class ParameterError(GuiraError, ValueError):

@@ -16,7 +16,8 @@ use crate::table::{Locked, builder};
 /// A key that was added and not removed is always found. An absent key is reported as present with a probability of at most
 /// ``rate``, while the filter holds no more than ``capacity`` distinct keys, or ``max_capacity`` if it may grow that far.
 ///
-/// With ``growth_policy="raise-rate"`` it takes still more keys, at a rate that doubles each time their number does.
+/// With ``growth_policy="raise-rate"`` it takes still more keys, at a rate that doubles each time their number does, until
+/// fingerprints have no bit left to give; then, at 1 to 3 %, the filter is full.
 ///
 /// ``prefer`` is "speed", or "space" for the least memory. ``hash`` is "xxh3" with a ``seed``, or "siphash" with a secret
 /// ``key`` of 16 bytes and no seed, for keys that an attacker may choose.
