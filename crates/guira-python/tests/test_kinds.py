@@ -76,8 +76,9 @@ def test_a_map_refuses_values_that_it_has_no_bits_for():
         shards.add("ani", "seven")
     with pytest.raises(OverflowError):
         shards.update([("ani", 2**32)])
-    with pytest.raises(ValueError, match="pairs of a key and a value"):
-        shards.update(["ani"])
+    for pair in ("ani", ["ani", 7]):
+        with pytest.raises(ValueError, match="tuples of a key and a value"):
+            shards.update([pair])
     with pytest.raises(guira_filters.ParameterError):
         CuckooMap(1000, 1e-9, value_bits=30)
     assert len(shards) == 0

@@ -73,13 +73,13 @@ impl CuckooMap {
         self.table.write().insert(&key, value).map_err(|error| insert_error(&error, 0))
     }
 
-    /// Adds pairs of a key and a value, or the items of a dict. The pairs before one that is refused are stored.
+    /// Adds pairs, each a tuple of a key and a value, or the items of a dict. The pairs before one that is refused are stored.
     fn update(&self, pairs: &Bound<'_, PyAny>) -> PyResult<()> {
         let pairs = if pairs.hasattr("items")? { pairs.call_method0("items")? } else { pairs.clone() };
         for (number, pair) in pairs.try_iter()?.enumerate() {
             let pair = pair?;
             let (key, value) = pair.extract::<(Bound<'_, PyAny>, Bound<'_, PyAny>)>().map_err(|error| {
-                let wrong = PyValueError::new_err("update takes pairs of a key and a value, or a dict");
+                let wrong = PyValueError::new_err("update takes tuples of a key and a value, or a dict");
                 wrong.set_cause(pairs.py(), Some(error));
                 wrong
             })?;
