@@ -136,7 +136,14 @@ impl<'py> Batch<'py> {
     }
 
     fn of_arrow_stream(keys: &Bound<'py, PyAny>, is_table: bool) -> PyResult<Column> {
-        let capsule = keys.call_method0("__arrow_c_stream__")?;
+        let Some(export) = keys.getattr_opt("__arrow_c_stream__")? else {
+            let kind = keys.get_type().fully_qualified_name()?;
+            let message = format!(
+                "a {kind} without __arrow_c_stream__, which later releases have: upgrade, or pass a list of its values"
+            );
+            return Err(PyTypeError::new_err(message));
+        };
+        let capsule = export.call0()?;
         let (schema, stream) = memory::arrow_stream(capsule.cast::<PyCapsule>()?)?;
         let described = Described { name: name_of(keys), is_table };
         let meaning = schema.map(|schema| Meaning::of(&schema, &described)).transpose()?;

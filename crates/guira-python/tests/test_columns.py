@@ -384,6 +384,12 @@ def test_a_column_of_numbers_that_only_polars_has_is_refused_when_others_hand_it
             CuckooFilter(1000).update(column)
 
 
+def test_a_column_of_an_old_release_says_what_to_do(monkeypatch):
+    monkeypatch.delattr(pl.Series, "__arrow_c_stream__")
+    with pytest.raises(TypeError, match=r"a polars\S*Series without __arrow_c_stream__.*upgrade, or pass a list"):
+        CuckooFilter(1000).update(pl.Series(["ani"]))
+
+
 def test_pandas_needs_no_pyarrow():
     program = """
         import sys
