@@ -45,6 +45,8 @@ KEYS = [
     (UUID, UUID.bytes),
     (ipaddress.ip_address("192.0.2.1"), bytes([192, 0, 2, 1])),
     (ipaddress.ip_address("2001:db8::1"), ipaddress.ip_address("2001:db8::1").packed),
+    (ipaddress.ip_address("fe80::1%eth0"), ipaddress.ip_address("fe80::1").packed),
+    (ipaddress.ip_interface("192.0.2.1/24"), bytes([192, 0, 2, 1])),
 ]
 
 
