@@ -63,6 +63,7 @@ fn begin_text<'source>(source: impl Read + 'source, refuses: bool) -> io::Result
     let (start, mut bytes, source) = begin(source)?;
     match start {
         Start::Foreign(foreign) if refuses => return Err(foreign.error()),
+        Start::Compressed(inner) if refuses => return Err(inner.twice()),
         Start::Mark => bytes.clear(),
         Start::Foreign(_) | Start::Compressed(_) | Start::Text => {}
     }
@@ -163,9 +164,22 @@ impl Compression {
         }
     }
 
+    /// What it is called, and how the names of its files end.
+    fn names(self) -> (&'static str, &'static str) {
+        if self == Self::Gzip { ("gzip", ".gz") } else { ("zstd", ".zst") }
+    }
+
+    /// What is wrong with an input in which decompressed data are compressed so once more: they would be read as a few long keys.
+    fn twice(self) -> io::Error {
+        let (name, _) = self.names();
+        io::Error::other(format!(
+            "compressed twice, and {name} data where it is decompressed once: decompress it first, as with {name} -dc"
+        ))
+    }
+
     /// What is wrong with a file that has the name of compressed ones, and not their first bytes.
     fn missing(self) -> io::Error {
-        let (name, extension) = if self == Self::Gzip { ("gzip", ".gz") } else { ("zstd", ".zst") };
+        let (name, extension) = self.names();
         io::Error::other(format!(
             "called {extension}, but does not start as {name} data does: get it again if it is damaged; if it is not compressed, \
              rename it, or give --compression none"
@@ -324,6 +338,20 @@ mod tests {
         let result =
             open(bytes, Some(Path::new(name)), None).and_then(|mut text| text.source.read_to_end(&mut decoded));
         result.map(|_| decoded).map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn what_is_compressed_twice_is_refused() {
+        for inner in [gzip(b"ani\n"), zstandard(b"ani\n")] {
+            for outer in [gzip(&inner), zstandard(&inner)] {
+                let error = decoded(&outer, "keys.gz").expect_err("no list of keys");
+                assert!(error.contains("compressed twice"), "{error}");
+                let mut once = Vec::new();
+                let opened = open(&*inner, None, Some(Compression::None));
+                opened.expect("no error").source.read_to_end(&mut once).expect("memory");
+                assert_eq!(once, inner);
+            }
+        }
     }
 
     /// Lines so many and so different that they take several blocks.
