@@ -135,11 +135,17 @@ impl Replaced {
     }
 }
 
-/// Locks a file that is to be changed.
-pub(crate) fn lock(path: &Path, wait: WaitArguments) -> Result<LockedFile, Failure> {
+/// Refuses to change a filter that comes from standard input.
+pub(crate) fn refuse_standard_input(path: &Path) -> Result<(), Failure> {
     if filter_bytes::is_standard_input(path) {
         return Err(Failure::of("standard input", "can't be changed: give the path of a filter file"));
     }
+    Ok(())
+}
+
+/// Locks a file that is to be changed.
+pub(crate) fn lock(path: &Path, wait: WaitArguments) -> Result<LockedFile, Failure> {
+    refuse_standard_input(path)?;
     let locked = LockedFile::within(path, wait.at_most, &|notice| tell(path, wait, &notice));
     locked.map_err(|error| explain(path, error))
 }

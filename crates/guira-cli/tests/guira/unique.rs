@@ -313,6 +313,14 @@ fn a_state_that_another_run_has_changed_is_not_overwritten() {
 }
 
 #[test]
+fn a_state_is_never_standard_input() {
+    let place = Workplace::new();
+    let refused = place.guira_with(["unique", "--state", "-"], b"ani\n");
+    assert_eq!((refused.status, &*refused.stdout), (2, &b""[..]), "{}", refused.stderr);
+    assert_eq!(place.files(), [""; 0]);
+}
+
+#[test]
 fn lines_that_were_not_printed_are_not_remembered() {
     let place = Workplace::new();
     let mut child = place.start(["unique", "--state", "seen.guira"]);

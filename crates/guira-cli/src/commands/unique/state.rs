@@ -12,7 +12,7 @@ use crate::arguments::{UniqueArguments, WaitArguments};
 use crate::commands::warnings::refuse_to_ignore_case;
 use crate::failure::Failure;
 use crate::filter::Filter;
-use crate::filter_file::{Existing, FilterReplacement};
+use crate::filter_file::{Existing, FilterReplacement, refuse_standard_input};
 use crate::provenance::TimeSource;
 use crate::secret_key::SecretKey;
 use crate::stored_filter::StoredFilter;
@@ -33,6 +33,7 @@ impl<'arguments> State<'arguments> {
     pub(super) fn open(path: &'arguments Path, arguments: &UniqueArguments) -> Result<(StoredFilter, Self), Failure> {
         let key = SecretKey::read_if_given(arguments.key.file.as_deref())?;
         let wait = WaitArguments { is_quiet: arguments.quiet, ..arguments.wait };
+        refuse_standard_input(path)?;
         if !path.exists() {
             // A directory or a permission that is missing is told before the work.
             FilterReplacement::of_output(path, Existing::Refused, wait)?;
