@@ -34,7 +34,7 @@ impl Growing {
     /// The builder of a table that grows, for a builder of one for so many keys at a rate. `None` if the shape that it chooses can't
     /// grow, or if that would cost too much and was not asked for.
     pub(super) fn chosen(self, builder: &FilterBuilder, capacity: usize) -> Result<Option<FilterBuilder>, BuildError> {
-        let planned = builder.parameters()?;
+        let planned = builder.parameters().map_err(|error| self.nearer(error, builder, capacity))?;
         if planned.layout() != Layout::Packed || planned.addressing() != Addressing::Regional {
             return Ok(None);
         }
@@ -55,6 +55,13 @@ impl Growing {
         Ok(is_chosen.then_some(growing))
     }
 
+    /// Why there is no table at such a rate: where it is to grow, the least rate is that of a table that does.
+    fn nearer(self, error: BuildError, builder: &FilterBuilder, capacity: usize) -> BuildError {
+        let Some(largest) = self.max_capacity else { return error };
+        let growing = builder.clone().max_capacity(largest.max(capacity));
+        growing.parameters().err().unwrap_or(error)
+    }
+
     /// The number of keys up to which the rate is to hold.
     ///
     /// If the capacity is that of the input, as many keys again may be added: that takes one doubling, hence a bit per slot.
@@ -73,4 +80,26 @@ impl Growing {
 /// so within a page of memory, which nobody misses.
 pub(super) fn is_worth_growing(parameters: &Parameters, growing: Result<Parameters, BuildError>) -> bool {
     growing.is_ok_and(|growing| growing.table_size() <= parameters.table_size() / 4 * 5 + 4096)
+}
+
+#[cfg(test)]
+mod tests {
+    use guira::CuckooFilter;
+
+    use super::*;
+
+    #[test]
+    fn the_least_rate_that_is_named_is_taken_also_where_the_table_is_to_grow() {
+        for (capacity, largest) in [(10, 10), (1000, 1000), (1000, 1_000_000_000), (1_000_000, 1_000_000_000)] {
+            let growing = Growing { capacity: Some(capacity), max_capacity: Some(largest) };
+            let parameters = |rate| {
+                let builder = CuckooFilter::builder().capacity(capacity).false_positive_rate(rate);
+                growing.chosen(&builder, capacity)?.unwrap_or(builder).parameters()
+            };
+            let Err(BuildError::RateTooLow { least, .. }) = parameters(1e-30) else {
+                panic!("{capacity} to {largest}")
+            };
+            assert!(parameters(least).is_ok(), "{least} for {capacity} to {largest}");
+        }
+    }
 }
