@@ -16,7 +16,7 @@ mod unix {
     use rustix::event::{PollFd, PollFlags, Timespec, poll};
     use rustix::io::{Errno, retry_on_intr};
     use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGXFSZ};
-    use signal_hook::iterator::Signals;
+    use signal_hook::iterator::{Handle, Signals};
     use signal_hook::low_level::emulate_default_handler;
     use signal_hook::{SigId, flag, low_level};
 
@@ -25,8 +25,9 @@ mod unix {
 
     /// From now on, signals that end this process first remove its temporary files. The process still ends by the signal, so
     /// its parent sees the right status.
-    pub(crate) fn remove_temporary_files_when_ended() -> Result<(), Failure> {
+    pub(crate) fn remove_temporary_files_when_ended() -> Result<Removal, Failure> {
         let mut signals = Signals::new(ending()).map_err(Failure::new)?;
+        let handle = signals.handle();
         // A thread, because a signal handler may not take locks.
         let wait = move || {
             if let Some(signal) = signals.forever().next() {
@@ -34,7 +35,18 @@ mod unix {
                 emulate_default_handler(signal).ok();
             }
         };
-        thread::Builder::new().name("signals".to_owned()).spawn(wait).map(drop).map_err(Failure::new)
+        thread::Builder::new().name("signals".to_owned()).spawn(wait).map_err(Failure::new)?;
+        Ok(Removal(handle))
+    }
+
+    /// What removes temporary files when a signal ends this process.
+    pub(crate) struct Removal(Handle);
+
+    impl Removal {
+        /// Leaves signals to those that have registered for them by now.
+        pub(crate) fn leave_to_others(self) {
+            self.0.close();
+        }
     }
 
     /// From now on, a write beyond the limit on the size of files fails, as one to a full disk does. The signal for it would end this

@@ -313,6 +313,23 @@ fn a_state_that_another_run_has_changed_is_not_overwritten() {
 }
 
 #[test]
+fn a_signal_while_a_state_is_read_leaves_no_temporary_file() {
+    let place = Workplace::new();
+    let built = place.guira(["build", "--capacity", "10000000", "-o", "seen.guira", "-e", "ani"]);
+    assert_eq!(built.status, 0, "{}", built.stderr);
+    for signal in [Signal::TERM, Signal::INT, Signal::HUP].into_iter().filter(|&signal| !is_ignored(signal)) {
+        let mut child = place.start(["unique", "--state", "seen.guira"]);
+        drop(child.stdin.take());
+        while place.files() == ["seen.guira"] && child.try_wait().expect("a child").is_none() {}
+        send(&child, signal);
+        let status = child.wait().expect("it has ended");
+        // It may have been done before.
+        assert!(status.success() || status.signal() == Some(signal.as_raw()), "{status}");
+        assert_eq!(place.files(), ["seen.guira"]);
+    }
+}
+
+#[test]
 fn a_state_is_never_standard_input() {
     let place = Workplace::new();
     let refused = place.guira_with(["unique", "--state", "-"], b"ani\n");
