@@ -6,7 +6,7 @@ pub(crate) use unix::{EndingSignals, end_by, let_writes_fail_at_size_limit, remo
 #[cfg(unix)]
 mod unix {
     use std::fs::File;
-    use std::io;
+    use std::io::{self, Write};
     use std::os::unix::net::UnixStream;
     use std::sync::Arc;
     use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -16,37 +16,17 @@ mod unix {
     use rustix::event::{PollFd, PollFlags, Timespec, poll};
     use rustix::io::{Errno, retry_on_intr};
     use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGXFSZ};
-    use signal_hook::iterator::{Handle, Signals};
+    use signal_hook::flag;
+    use signal_hook::iterator::Signals;
     use signal_hook::low_level::emulate_default_handler;
-    use signal_hook::{SigId, flag, low_level};
 
     use crate::failure::Failure;
     use guira_files::remove_temporary_files;
 
     /// From now on, signals that end this process first remove its temporary files. The process still ends by the signal, so
     /// its parent sees the right status.
-    pub(crate) fn remove_temporary_files_when_ended() -> Result<Removal, Failure> {
-        let mut signals = Signals::new(ending()).map_err(Failure::new)?;
-        let handle = signals.handle();
-        // A thread, because a signal handler may not take locks.
-        let wait = move || {
-            if let Some(signal) = signals.forever().next() {
-                remove_temporary_files();
-                emulate_default_handler(signal).ok();
-            }
-        };
-        thread::Builder::new().name("signals".to_owned()).spawn(wait).map_err(Failure::new)?;
-        Ok(Removal(handle))
-    }
-
-    /// What removes temporary files when a signal ends this process.
-    pub(crate) struct Removal(Handle);
-
-    impl Removal {
-        /// Leaves signals to those that have registered for them by now.
-        pub(crate) fn leave_to_others(self) {
-            self.0.close();
-        }
+    pub(crate) fn remove_temporary_files_when_ended() -> Result<(), Failure> {
+        EndingSignals::new().map(drop)
     }
 
     /// From now on, a write beyond the limit on the size of files fails, as one to a full disk does. The signal for it would end this
@@ -62,44 +42,45 @@ mod unix {
         [SIGHUP, SIGINT, SIGTERM].into_iter().filter(|signal| !is_ignored(signal)).collect()
     }
 
-    /// From now on, signals that would end this process are only noted, and wake it where it waits for an input. SIGINT or SIGTERM behind
-    /// another one ends it at once; SIGHUP comes twice where a terminal is closed.
+    /// The signals that end this process, with its temporary files removed. Once [`note_first`](Self::note_first) is called, the first is
+    /// only noted, and wakes this process where it waits for an input.
     pub(crate) struct EndingSignals {
-        /// The last signal; 0 if there was none.
+        is_first_noted: Arc<AtomicBool>,
+        /// The signal that was noted; 0 if there was none.
         received: Arc<AtomicUsize>,
-        /// Readable from the first signal on.
+        /// Readable once a signal was noted.
         wakes: UnixStream,
-        /// What ends the process at the second signal.
-        ends: Vec<SigId>,
     }
 
     impl EndingSignals {
         pub(crate) fn new() -> Result<Self, Failure> {
-            let received = Arc::new(AtomicUsize::new(0));
-            let explain = |error: &io::Error| Failure::of_io("waiting for signals", error);
-            let (wakes, woken) = UnixStream::pair().map_err(|error| explain(&error))?;
-            let (has_come, mut ends) = (Arc::new(AtomicBool::new(false)), Vec::new());
-            for signal in ending() {
-                let number = usize::try_from(signal).unwrap_or(usize::MAX);
-                let woken = woken.try_clone().map_err(|error| explain(&error))?;
-                // In this order: the first signal finds that none has come, and whoever is woken finds the number.
-                if signal != SIGHUP {
-                    let end = flag::register_conditional_default(signal, Arc::clone(&has_come));
-                    ends.push(end.map_err(|error| explain(&error))?);
+            let explain = |error: io::Error| Failure::of_io("waiting for signals", &error);
+            let mut signals = Signals::new(ending()).map_err(explain)?;
+            let (wakes, mut woken) = UnixStream::pair().map_err(explain)?;
+            let (is_first_noted, received) = (Arc::new(AtomicBool::new(false)), Arc::new(AtomicUsize::new(0)));
+            let ending = Self { is_first_noted: Arc::clone(&is_first_noted), received: Arc::clone(&received), wakes };
+            // A thread, because a signal handler may not take locks.
+            let wait = move || {
+                for signal in signals.forever() {
+                    let is_first = received.load(Ordering::SeqCst) == 0;
+                    if is_first && is_first_noted.load(Ordering::SeqCst) {
+                        // In this order: whoever is woken finds the number.
+                        received.store(usize::try_from(signal).unwrap_or(usize::MAX), Ordering::SeqCst);
+                        woken.write_all(b"!").ok();
+                    } else if is_first || signal != SIGHUP {
+                        // SIGHUP comes twice where a terminal is closed.
+                        remove_temporary_files();
+                        emulate_default_handler(signal).ok();
+                    }
                 }
-                flag::register(signal, Arc::clone(&has_come)).map_err(|error| explain(&error))?;
-                flag::register_usize(signal, Arc::clone(&received), number)
-                    .and_then(|_| low_level::pipe::register(signal, woken))
-                    .map_err(|error| explain(&error))?;
-            }
-            Ok(Self { received, wakes, ends })
+            };
+            thread::Builder::new().name("signals".to_owned()).spawn(wait).map_err(Failure::new)?;
+            Ok(ending)
         }
 
-        /// No longer ends the process at the second signal, which others do.
-        pub(crate) fn leave_to_others(self) {
-            for end in self.ends {
-                low_level::unregister(end);
-            }
+        /// From now on, the first signal is only noted. SIGINT or SIGTERM behind it ends this process at once.
+        pub(crate) fn note_first(&self) {
+            self.is_first_noted.store(true, Ordering::SeqCst);
         }
 
         pub(crate) fn received(&self) -> Option<i32> {

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use crate::failure::Failure;
 use crate::keys::Pulse;
-use crate::signals::{self, EndingSignals};
+use crate::signals::EndingSignals;
 
 /// What is stored every so often.
 pub(super) trait Stored {
@@ -36,10 +36,11 @@ struct State<S> {
 const LAST_READS: u32 = 16;
 
 impl<S: Stored> Intervals<S> {
-    /// From now on, signals that would end the program are only noted.
-    pub(super) fn new(every: Duration, stored: S) -> Result<Self, Failure> {
+    /// From now on, the first signal that would end the program is only noted.
+    pub(super) fn new(every: Duration, signals: EndingSignals, stored: S) -> Self {
+        signals.note_first();
         let state = State { stored, due: Instant::now() + every, last_reads: LAST_READS, failure: None };
-        Ok(Self { every, signals: EndingSignals::new()?, state: RefCell::new(state) })
+        Self { every, signals, state: RefCell::new(state) }
     }
 
     pub(super) fn stored(&self) -> RefMut<'_, S> {
@@ -54,16 +55,13 @@ impl<S: Stored> Intervals<S> {
         if let Some(failure) = failure {
             return Err(failure);
         }
-        let signal = signals.received();
-        signals::remove_temporary_files_when_ended()?;
-        signals.leave_to_others();
         if let Err(failure) = stored.store() {
             if let Err(first) = read {
                 first.report();
             }
             return Err(failure);
         }
-        Ok((stored, signal))
+        Ok((stored, signals.received()))
     }
 }
 

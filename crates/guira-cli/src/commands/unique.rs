@@ -22,7 +22,7 @@ use crate::render::Output;
 use crate::render::text::{self, counted};
 use crate::secret_key::{SecretKey, hasher};
 #[cfg(unix)]
-use crate::signals;
+use crate::signals::{EndingSignals, end_by};
 use crate::stored_filter::StoredFilter;
 use crate::time;
 use state::State;
@@ -53,16 +53,13 @@ pub(crate) fn run(arguments: &UniqueArguments) -> Result<ExitStatus, Failure> {
     }
     // While a state is read, which takes long if it is large, there is a temporary file beside it.
     #[cfg(unix)]
-    let removal = arguments.state.as_ref().map(|_| signals::remove_temporary_files_when_ended()).transpose()?;
+    let signals = arguments.state.as_ref().map(|_| EndingSignals::new()).transpose()?;
     let mut work = Deduplication::new(arguments)?;
     let inputs = arguments.inputs.inputs(work.filter.provenance.normalization, arguments.quiet).in_small_blocks();
     let progress = Progress::of_bytes(inputs.size()).unless_output_is_terminal();
     #[cfg(unix)]
-    let signal = if work.state.is_some() {
-        let intervals = Intervals::new(STORED_EVERY, work)?;
-        if let Some(removal) = removal {
-            removal.leave_to_others();
-        }
+    let signal = if let Some(signals) = signals {
+        let intervals = Intervals::new(STORED_EVERY, signals, work);
         let read = inputs
             .for_all_blocks_at(Some(&intervals), &progress, |input, block| intervals.stored().take_block(input, block));
         // What was printed before an error is stored.
@@ -84,7 +81,7 @@ pub(crate) fn run(arguments: &UniqueArguments) -> Result<ExitStatus, Failure> {
     work.finish(&inputs)?;
     #[cfg(unix)]
     if let Some(signal) = signal {
-        signals::end_by(signal);
+        end_by(signal);
     }
     Ok(ExitStatus::Success)
 }

@@ -229,6 +229,27 @@ fn a_second_signal_ends_a_program_that_waits_for_a_lock() {
 }
 
 #[test]
+fn a_second_signal_while_keys_are_stored_leaves_no_temporary_file() {
+    for signal in [Signal::TERM, Signal::INT].into_iter().filter(|&signal| !is_ignored(signal)) {
+        let place = Workplace::new();
+        // Compressed, so that it is replaced, which takes long enough to be seen.
+        let built = place.guira(["build", "-q", "--capacity", "5000000", "-o", "set.guira.gz", "-e", "ani"]);
+        assert_eq!(built.status, 0, "{}", built.stderr);
+        let before = place.read("set.guira.gz");
+        let mut child = place.start(["add", "-q", "--every", "1ms", "set.guira.gz"]);
+        child.stdin.as_mut().expect("a pipe").write_all(b"koel\n").expect("the program reads");
+        // Until it is being stored, or has been.
+        while place.files().len() == 1 && place.read("set.guira.gz") == before {}
+        while child.try_wait().expect("it can be asked").is_none() {
+            send(&child, signal);
+            thread::yield_now();
+        }
+        assert_eq!(child.wait().expect("it has ended").signal(), Some(signal.as_raw()));
+        assert_eq!(place.files(), ["set.guira.gz"]);
+    }
+}
+
+#[test]
 fn an_interval_whose_keys_do_not_fit_ends_it_and_keeps_what_was_stored() {
     let place = Workplace::new();
     assert_eq!(place.guira_with(["build", "-q", "--capacity", "10", "-o", "set.guira"], b"").status, 0);

@@ -18,6 +18,7 @@ use crate::inspection::{Inspection, Secret};
 use crate::keys::{BATCH_SIZE, EmptyCounts, KeyList, Normalization, SeenDigests};
 use crate::progress::Progress;
 use crate::secret_key::SecretKey;
+use crate::signals::{EndingSignals, end_by};
 
 /// Adds the keys of the inputs every so often. The file is locked and read while keys are stored, and not in between.
 pub(super) fn run(arguments: &AddArguments, key: Option<SecretKey>, every: Duration) -> Result<ExitStatus, Failure> {
@@ -41,7 +42,7 @@ pub(super) fn run(arguments: &AddArguments, key: Option<SecretKey>, every: Durat
         has_stored: false,
         has_rejected: false,
     };
-    let live = Intervals::new(every, store)?;
+    let live = Intervals::new(every, EndingSignals::new()?, store);
     let mut empty_counts = EmptyCounts::default();
     let read = inputs.for_all_blocks_at(Some(&live), &Progress::of_bytes(inputs.size()), |_, block| {
         let pending = &mut live.stored().pending;
@@ -62,7 +63,7 @@ pub(super) fn run(arguments: &AddArguments, key: Option<SecretKey>, every: Durat
     warn_of_missing_keys(&arguments.inputs, &inputs, empty_counts.without_key, WithoutKey::LeftOut);
     warn_of_empty_keys(empty_counts.empty);
     if let Some(signal) = signal {
-        crate::signals::end_by(signal);
+        end_by(signal);
     }
     Ok(store.status())
 }
