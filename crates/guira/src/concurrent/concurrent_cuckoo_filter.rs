@@ -30,7 +30,7 @@ use crate::parameters::{Layout, Parameters};
 ///   [`contains`](Self::contains) and [`remove`](Self::remove) take effect at one moment between their call and their
 ///   return. So of several threads that call `insert_if_absent` with the same new key, one is told that it stored it. Absent
 ///   keys may get the answer "probably" at any moment; a lookup that overlaps with writes may give it to a key for which
-///   the table gives it at no single moment, about as rarely as any false positive.
+///   the table gives it at no single moment, about as rarely as any false positive. `insert_if_absent` leaves no key out for that.
 /// - **A failed operation changes nothing.** A "full" of a table that never grows was true at a moment when no other thread
 ///   was writing. One that has grown as far as it may also refuses a key if its number of keys was at its limit at one moment of the
 ///   call. Keys whose removal has not ended still count: there may be room once others have finished.

@@ -137,7 +137,7 @@ impl Underway<'_> {
     /// Stores a copy of a key after splitting some buckets. It is refused as stale where others split its buckets meanwhile.
     pub(super) fn store(self, digest: Digest, repeated: Repeated) -> Result<bool, Refusal<InsertError>> {
         // Not found at one look, it may be there all the same: what is locked below decides.
-        if repeated == Repeated::LeftOut && self.old.contains_now(digest) {
+        if repeated == Repeated::LeftOut && self.is_stored(digest)? {
             return Ok(false);
         }
         self.split(Splitting::AT_A_TIME);
@@ -179,6 +179,12 @@ impl Underway<'_> {
             self.growing.growth.refuse_without_hope(&next.parameters, stripes.stored(), copies, crowd)?;
         }
         Ok(())
+    }
+
+    /// See `CuckooTable::is_stored`.
+    fn is_stored(&self, digest: Digest) -> Result<bool, Stale> {
+        let (BothTables { splitting, old, new }, guards) = self.now();
+        with_splitting!(splitting, (&**old, &**new), table => table.is_stored(digest, &guards))
     }
 
     /// Algorithm 1.

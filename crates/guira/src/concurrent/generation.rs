@@ -223,7 +223,7 @@ impl Generation {
     pub(super) fn insert(&self, digest: Digest, repeated: Repeated) -> Result<bool, Refusal> {
         if self.is_at_limit(digest, || self.table.len()) {
             // Not found at one look, it may be there all the same: whoever makes the table larger decides.
-            let is_left_out = repeated == Repeated::LeftOut && self.contains_now(digest);
+            let is_left_out = repeated == Repeated::LeftOut && self.table.is_stored(digest)?;
             return if is_left_out { Ok(false) } else { Err(Refusal::For(NoRoom::Full)) };
         }
         if repeated == Repeated::Stored && (self.operations.fill)(&self.table, digest)? {

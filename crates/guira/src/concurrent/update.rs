@@ -103,6 +103,13 @@ impl SharedTable {
         })
     }
 
+    /// See [`CuckooTable::is_stored`].
+    #[cold]
+    #[inline(never)]
+    pub(super) fn is_stored(&self, digest: Digest) -> Result<bool, Stale> {
+        with_table!(self.scheme, packed(&*self.words), table => table.is_stored(digest, &self.guards))
+    }
+
     /// Stores a copy of a key in a table that nobody else writes, unless there is no room. Returns `true` if it was stored.
     pub(super) fn insert_locked(&self, digest: Digest, all: &AllGuards<'_>) -> bool {
         let is_stored = with_table!(self.scheme, packed(&*self.words), table => {
@@ -217,6 +224,20 @@ impl<A: Addressing, S: SharedSlots> CuckooTable<A, S> {
         let located = self.addressing.locate(digest);
         let is_left_out = || repeated == Repeated::LeftOut && self.place_of(located).is_some();
         self.insert_unless(located, |_held| is_left_out(), guards)
+    }
+
+    /// Whether a copy of a key is stored, at a moment at which nobody moves or removes one. Where a look finds none, others may have
+    /// moved it meanwhile.
+    ///
+    /// A look is not enough where a key is left out for it: in a slot in two words, it may find halves of two other fingerprints.
+    pub(super) fn is_stored(&self, digest: Digest, guards: &impl Guard) -> Result<bool, Stale> {
+        let located = self.addressing.locate(digest);
+        if self.place_of(located).is_none() {
+            return Ok(false);
+        }
+        let buckets: ArrayVec<BucketIndex, MAX_LOCKED> = self.addressing.distinct_buckets(located).collect();
+        let _held = guards.lock_each(&buckets)?;
+        Ok(self.place_of(located).is_some())
     }
 
     /// Stores a copy unless `is_left_out` returns `true`, which is asked when the candidates are locked, with one of the locks.

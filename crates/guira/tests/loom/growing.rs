@@ -1,7 +1,7 @@
 //! Filters that grow: tables that are split, and replaced.
 
 use guira::raw::RawInsert as _;
-use guira::{ConcurrentCuckooFilter, CuckooFilter, KeyHasher, StoredFingerprint};
+use guira::{ConcurrentCuckooFilter, CuckooFilter, Digest, KeyHasher, StoredFingerprint};
 use loom::sync::Arc;
 use loom::thread;
 
@@ -315,4 +315,64 @@ fn keys_that_are_removed_together_while_another_thread_makes_the_table_grow_are_
         filter.remove_many_into(keys, &mut removed);
         removed == [true; 2]
     });
+}
+
+/// Full tables that lack one key, a key that takes a slot in two words of another one, which moves, a key that fills the last slot at
+/// the limit, and one that has the fingerprint that is in the slot when half of it is written.
+fn slots_in_two_words() -> impl Iterator<Item = (CuckooFilter, [Digest; 3])> {
+    let digest = |key: u64| KeyHasher::xxh3(7).digest(&key);
+    (0..).map(full).filter_map(move |(mut before, keys)| {
+        assert_eq!(before.parameters().bits_per_slot(), 11);
+        let last = keys.last().filter(|_| keys.len() == 15)?;
+        assert!(before.remove(last));
+        let (mut empty, in_bucket) = (before.clone(), |filter: &CuckooFilter, bucket| -> Vec<u64> {
+            filter.fingerprints().filter(|it| it.bucket == bucket).map(|it| it.fingerprint).collect()
+        });
+        empty.clear();
+        // Slot 1 of bucket 1 stands at bits 55 to 65, slot 3 of bucket 2 at bits 121 to 131.
+        let (moving, bucket, half) = (1 << 20..(1 << 20) + 100).map(digest).find_map(|moving| {
+            let mut after = before.clone();
+            after.insert_without_growing(&moving).ok()?;
+            [(1, 1, 9), (2, 3, 7)].into_iter().find_map(|(bucket, slot, low_bits)| {
+                let [old, new] = [&before, &after].map(|filter| in_bucket(filter, bucket).get(slot).copied());
+                let (old, new, low) = (old?, new?, (1 << low_bits) - 1);
+                let half = new & low | old & !low;
+                let is_new = ![&before, &after].iter().any(|filter| in_bucket(filter, bucket).contains(&half));
+                (old != new && is_new).then_some((moving, bucket, half))
+            })
+        })?;
+        // One that compares with the limit.
+        let seen = (1 << 30..(1 << 30) + 1_000_000).map(digest).filter(|digest| digest.get().is_multiple_of(32)).find(
+            |seen| {
+                empty.clear();
+                empty.insert(seen).expect("it is empty");
+                empty.fingerprints().all(|it| (it.bucket, it.fingerprint) == (bucket, half)) && !before.contains(seen)
+            },
+        )?;
+        let last = (1 << 21..(1 << 21) + 100).map(digest).find(|last| {
+            let mut filter = before.clone();
+            filter.insert_without_growing(last).is_ok()
+                && before.fingerprints().all(|it| filter.fingerprints().any(|other| other == it))
+        })?;
+        Some((before, [moving, last, seen]))
+    })
+}
+
+#[test]
+fn a_key_that_has_the_halves_of_two_fingerprints_is_stored() {
+    for (full, [moving, last, seen]) in slots_in_two_words().take(2) {
+        check(1, move || {
+            let filter = share(&full);
+            let other = {
+                let filter = Arc::clone(&filter);
+                thread::spawn(move || {
+                    filter.insert(&last).expect("there is room");
+                    filter.insert_if_absent(&seen).expect("it grows");
+                })
+            };
+            filter.insert(&moving).expect("it grows");
+            other.join().expect("it does not panic");
+            assert!([moving, last, seen].iter().all(|key| filter.contains(key)), "a key was lost");
+        });
+    }
 }
