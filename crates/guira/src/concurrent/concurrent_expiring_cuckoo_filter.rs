@@ -283,8 +283,8 @@ impl ConcurrentExpiringCuckooFilter {
     /// ```
     pub fn insert_if_absent<K: Key + ?Sized>(&self, key: &K) -> Result<bool, InsertError> {
         let digest = self.hasher().digest(key);
-        // A key that comes again needs no lock.
-        if self.look(digest, None) == Some(true) {
+        // A key that comes again needs no lock, unless its slot is in two words.
+        if self.is_surely_alive(digest) {
             return Ok(false);
         }
         self.store(digest, IfAlive::LeftOut)
@@ -386,6 +386,18 @@ impl ConcurrentExpiringCuckooFilter {
             let Some(living) = living else { return Some(false) };
             let found = table.living(living).contains_located(located);
             (found || watch.is_undisturbed()).then_some(found)
+        })
+    }
+
+    /// Whether a key was alive at one moment of this call; `false` says nothing. "Probably" is not enough where a key is left out for it: a
+    /// lookup beside writes may return that though the table never said so.
+    fn is_surely_alive(&self, digest: Digest) -> bool {
+        let living = self.times.living(self.times.seen());
+        with_table!(self.table.scheme, valued(&*self.table.words), table => {
+            let (table, located) = (table.living(living), table.addressing.locate(digest));
+            table.contains_located(located)
+                && { table.addressing.distinct_buckets(located) }
+                    .any(|bucket| table.slots.surely_contains(bucket, located.fingerprint))
         })
     }
 

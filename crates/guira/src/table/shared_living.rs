@@ -96,6 +96,23 @@ impl<G: Widths> SharedLivingTable<'_, G> {
     }
 }
 
+impl<G: Widths, D> LivingTable<G, &[AtomicU64], D> {
+    /// Whether a slot of a bucket held a living copy of a fingerprint at one moment, though others write. `false` says nothing: a slot in
+    /// two words is not read at one moment.
+    ///
+    /// Not so [`contains`](Table::contains), which reads a fingerprint and then its number: by then, the slot of one that has died may
+    /// be another's.
+    pub(crate) fn surely_contains(&self, bucket: BucketIndex, fingerprint: Fingerprint) -> bool {
+        let widths = self.slots.widths();
+        self.slots().any(|slot| {
+            let content = self.slots.content(bucket, slot);
+            widths.fingerprint(content) == fingerprint.get()
+                && self.dead_value(content).is_none()
+                && !self.slots.straddles(Place { bucket, slot }, 0)
+        })
+    }
+}
+
 impl<G: Widths> SharedSlots for SharedLivingTable<'_, G> {
     #[inline]
     fn is_filled_locked(&self, place: Place) -> bool {

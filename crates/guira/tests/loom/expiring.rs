@@ -316,3 +316,30 @@ fn no_key_is_left_out_of_a_count_while_a_generation_begins_or_dies() {
         });
     }
 }
+
+#[test]
+fn a_key_that_has_died_and_comes_again_is_stored_while_another_takes_its_slot() {
+    let builder = table(8, 8);
+    let dying = key(&builder, [6, 7], |_| true);
+    // It can move on to where there is room for the key that comes again.
+    let other = key(&builder, [7, 4], |_| true);
+    let new = key(&builder, [6, 7], |key| key.fingerprint != dying.fingerprint);
+    let mut plain = expiring(8, 8);
+    plain.insert(&dying.digest).expect("it is empty");
+    assert!(plain.jump(2));
+    plain.insert(&other.digest).expect("its bucket is empty");
+    // In a table of which half is swept, its fingerprint is still there.
+    plain.jump(3);
+    check(1, move || {
+        let filter = share_expiring(&plain);
+        let writer = {
+            let filter = Arc::clone(&filter);
+            thread::spawn(move || filter.insert(&new.digest).expect("there is room"))
+        };
+        filter.insert_if_absent(&dying.digest).expect("there is room");
+        writer.join().expect("it does not panic");
+        let keys = [dying, other, new];
+        assert!(keys.iter().all(|key| filter.contains(&key.digest)), "a key was lost");
+        assert_eq!((filter.len(), filter.check_invariants()), (3, Ok(())));
+    });
+}
