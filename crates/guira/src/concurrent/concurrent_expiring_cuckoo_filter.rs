@@ -9,7 +9,7 @@ use super::stripes::{Stale, never_stale};
 use super::times::{SharedTimes, TimedGuards};
 use super::update::Refusal;
 use crate::addressing::{Addressing, BucketIndex, Located};
-use crate::cuckoo::{BLOCK, CuckooTable, with_table};
+use crate::cuckoo::{BLOCK, CuckooTable, Repeated, with_table};
 use crate::digest::{Digest, Key};
 use crate::error::{AdvanceError, BuildError, InsertError, OutOfMemory};
 use crate::expiring::{Expires, ExpiringCuckooFilter, Generations, SWEPT_BY_ADVANCE, SWEPT_BY_INSERTION};
@@ -102,6 +102,7 @@ impl<'table, A: Addressing, G: Widths> CuckooTable<A, SharedLivingTable<'table, 
         }
         self.insert_unless(
             located,
+            if if_alive == IfAlive::Stored { Repeated::Stored } else { Repeated::LeftOut },
             |held| {
                 let oldest = if if_alive == IfAlive::Stored { None } else { self.oldest(located) };
                 let Some((place, number)) = oldest else { return false };

@@ -223,7 +223,7 @@ impl<A: Addressing, S: SharedSlots> CuckooTable<A, S> {
     ) -> Result<bool, Refusal> {
         let located = self.addressing.locate(digest);
         let is_left_out = || repeated == Repeated::LeftOut && self.place_of(located).is_some();
-        self.insert_unless(located, |_held| is_left_out(), guards)
+        self.insert_unless(located, repeated, |_held| is_left_out(), guards)
     }
 
     /// Whether a copy of a key is stored, at a moment at which nobody moves or removes one. Where a look finds none, others may have
@@ -240,20 +240,25 @@ impl<A: Addressing, S: SharedSlots> CuckooTable<A, S> {
         Ok(self.place_of(located).is_some())
     }
 
-    /// Stores a copy unless `is_left_out` returns `true`, which is asked when the candidates are locked, with one of the locks.
+    /// Stores a copy unless `is_left_out` returns `true`, which is asked when the candidates are locked, with one of the locks, and returns
+    /// `false` if a copy is to be stored whatever there is.
     pub(super) fn insert_unless(
         &self,
         located: Located,
+        repeated: Repeated,
         is_left_out: impl Fn(&StripeGuard<'_>) -> bool,
         guards: &impl Guard,
     ) -> Result<bool, Refusal> {
         for _ in 0..MAX_SEARCHES {
-            let found = match self.vacant_place(located) {
-                Some(_) => None,
-                None => match self.path_to_make_room(located)? {
+            // No room is searched for, and others need not wait, where a key is probably left out.
+            let needs_none = || repeated == Repeated::LeftOut && self.place_of(located).is_some();
+            let found = if self.vacant_place(located).is_some() || needs_none() {
+                None
+            } else {
+                match self.path_to_make_room(located)? {
                     None => break,
                     found => found,
-                },
+                }
             };
             let moves = found.map_or_else(ArrayVec::new, |(search, path)| first_moves(&search, &path));
             if A::CANDIDATES + moves.len() > MAX_LOCKED {
@@ -399,6 +404,8 @@ fn first_moves(search: &Search, path: &Path) -> ArrayVec<Move, MAX_LOCKED> {
 
 #[cfg(all(test, not(loom)))]
 mod tests {
+    use alloc::vec::Vec;
+
     use super::*;
     use crate::filter::CuckooFilter;
     use crate::parameters;
@@ -435,5 +442,21 @@ mod tests {
             }
             assert_eq!((guards.stripes.stored(), guards.stripes.whole_locks()), (0, 0), "{addressing:?}");
         }
+    }
+
+    #[test]
+    fn a_key_that_a_full_table_has_makes_no_writer_wait() {
+        let builder = CuckooFilter::builder().bucket_count(1 << 10).slots_per_bucket(4).fingerprint_bits(16);
+        let filter = builder.build().expect("small");
+        let hasher = *filter.hasher();
+        let shared = SharedTable::new(0, filter).expect("small");
+        let digests = (0_u64..).map(|key| hasher.digest(&key));
+        let stored: Vec<Digest> =
+            digests.take_while(|&digest| shared.insert(digest, Repeated::Stored).is_ok()).collect();
+        let before = shared.guards.stripes.whole_locks();
+        for &digest in &stored {
+            assert_eq!(shared.insert(digest, Repeated::LeftOut), Ok(false));
+        }
+        assert_eq!((stored.len() > 3900, shared.guards.stripes.whole_locks()), (true, before));
     }
 }
