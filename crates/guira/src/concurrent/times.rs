@@ -178,7 +178,8 @@ impl SharedTimes {
         self.generations.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The lock, if nobody else has it, with all that is to be swept: so many buckets more than others left over.
+    /// The lock, if nobody else has it, with what is to be swept: so many buckets more than others left over, but of very many a part, and
+    /// the next insertions sweep the rest.
     pub(super) fn lock_to_sweep(&self, count: u64) -> Option<(MutexGuard<'_, Generations>, u64)> {
         self.owed.fetch_add(count, Ordering::Relaxed);
         let generations = match self.generations.try_lock() {
@@ -186,7 +187,10 @@ impl SharedTimes {
             Err(TryLockError::Poisoned(error)) => error.into_inner(),
             Err(TryLockError::WouldBlock) => return None,
         };
-        Some((generations, self.owed.swap(0, Ordering::Relaxed).min(SWEPT_BY_ADVANCE)))
+        let owed = self.owed.swap(0, Ordering::Relaxed);
+        let count = owed.min(SWEPT_BY_ADVANCE);
+        self.owed.fetch_add(owed - count, Ordering::Relaxed);
+        Some((generations, count))
     }
 
     /// Moves the time on; or, if that is only for an empty filter, leaves it where a key lives, and returns `false`.
@@ -364,5 +368,26 @@ impl Guard for TimedGuards<'_> {
     #[inline]
     fn note_stored(&self, held: &StripeGuard<'_>) {
         self.join(held);
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_left_to_whoever_sweeps_is_swept_however_much_it_is() {
+        let generations = Generations::new(60, 10, 0).expect("small");
+        let times = SharedTimes::new(generations).expect("small");
+        let sweeping = times.lock();
+        let left = 3 * SWEPT_BY_ADVANCE;
+        for _ in 0..left / 4 {
+            assert!(times.lock_to_sweep(4).is_none());
+        }
+        drop(sweeping);
+        let swept =
+            core::iter::from_fn(|| times.lock_to_sweep(0).map(|(_, count)| count)).take_while(|&count| count > 0);
+        let swept: alloc::vec::Vec<u64> = swept.collect();
+        assert!(swept.iter().sum::<u64>() == left && swept.iter().all(|&count| count <= SWEPT_BY_ADVANCE), "{swept:?}");
     }
 }
