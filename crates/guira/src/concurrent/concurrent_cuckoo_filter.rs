@@ -41,7 +41,7 @@ use crate::parameters::{Layout, Parameters};
 ///   then look up the other's may both be told that it is absent.
 /// - [`count`](Self::count) is never too low, but may count a copy that is being moved twice.
 /// - [`len`](Self::len) is exact while nobody writes. Otherwise it is as many as are stored at one moment of the call, or more: at
-///   most one for each operation that ends meanwhile. [`is_empty`](Self::is_empty), [`load_factor`](Self::load_factor) and the
+///   most one for each operation that ends meanwhile. A key may count only when its insertion ends. [`is_empty`](Self::is_empty), [`load_factor`](Self::load_factor) and the
 ///   expected rate are computed from it.
 /// - A batch is not atomic: each of its keys is an operation of its own.
 /// - Which slots fingerprints get depends on who comes first; with one thread the bytes are those of a [`CuckooFilter`].
@@ -396,7 +396,8 @@ impl ConcurrentCuckooFilter {
     }
 
     /// Returns how many fingerprints are stored, each copy counted. It takes no lock: while others write, it is as many as are stored
-    /// at one moment of the call, or more: at most one for each operation that ends meanwhile.
+    /// at one moment of the call, or more: at most one for each operation that ends meanwhile. A key may count only when its insertion
+    /// ends, though it is found before.
     ///
     /// # Examples
     ///

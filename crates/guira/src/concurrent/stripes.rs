@@ -185,6 +185,9 @@ impl Stripes {
     /// each operation that ends meanwhile.
     ///
     /// What was removed is added up first: what is stored and removed again in between then counts as stored, however much it is.
+    ///
+    /// A fingerprint counts only after it was written. If another thread removes it before that, in place of a copy of a key that shares it,
+    /// one fewer is counted than there are, until its insertion ends.
     pub(super) fn stored(&self) -> usize {
         self.stored_while(|| ())
     }
