@@ -319,10 +319,11 @@ def test_without_memory_a_command_is_refused_and_nothing_has_changed(pair, name)
 def test_where_the_time_had_moved_on_before_memory_was_missing_replicas_are_told_of_the_time_alone(pair, line):
     client = pair.client
     client.flushall()
-    expiring(1000)(client)
-    times, found = [], items(1000)
+    expiring(20_000, 20_000)(client)
+    times, found = [], items(20_000)
     time = lambda: client.execute_command("CF.INFO", "key")[-1]
-    for item in items(3000, start=1000):
+    # It is full when it holds a fourteenth more.
+    for item in items(1400, start=20_000):
         # The list of what is told is there, and then no more.
         client.execute_command("FAIL.FROM", 1, LASTING)
         answer = outcome(run([*line.split(), item]), client)
