@@ -221,7 +221,6 @@ impl Pair {
     }
 }
 
-/// What replicas are told where the primary had no memory for an item.
 #[test]
 fn it_is_full_where_as_many_items_are_there_as_come_in_a_lifetime_and_a_resolution() {
     for capacity in [100, 1000, 20_000_usize] {
@@ -239,6 +238,7 @@ fn it_is_full_where_as_many_items_are_there_as_come_in_a_lifetime_and_a_resoluti
     }
 }
 
+/// What replicas are told where the primary had no memory for an item.
 #[test]
 fn an_insertion_of_nothing_moves_the_time_on() {
     let mut pair = Pair::new("CF.RESERVE 100 LIFETIME 14");
