@@ -1,6 +1,6 @@
 //! Filters that grow: tables that are split, and replaced.
 
-use guira::raw::RawInsert as _;
+use guira::raw::{RawFilter as _, RawInsert as _};
 use guira::{ConcurrentCuckooFilter, CuckooFilter, Digest, KeyHasher, StoredFingerprint};
 use loom::sync::Arc;
 use loom::thread;
@@ -373,6 +373,69 @@ fn a_key_that_has_the_halves_of_two_fingerprints_is_stored() {
             filter.insert(&moving).expect("it grows");
             other.join().expect("it does not panic");
             assert!([moving, last, seen].iter().all(|key| filter.contains(key)), "a key was lost");
+        });
+    }
+}
+
+/// Full tables, a key that makes some of their buckets two, one that takes a slot in two words of another key in a bucket that waits, and
+/// one that has the fingerprint that is in the slot when half of it is written.
+fn slots_in_two_words_amid_a_doubling() -> impl Iterator<Item = (CuckooFilter, [Digest; 3])> {
+    let digest = |key: u64| KeyHasher::xxh3(7).digest(&key);
+    // Where fingerprints were before the doubling, and where they still are in buckets that wait.
+    let stored = |filter: &CuckooFilter| -> Vec<(u64, u64)> {
+        filter.fingerprints().map(|it| (before_halves(filter, it.bucket).1, it.fingerprint)).collect()
+    };
+    let count = move |filter: &CuckooFilter, bucket, fingerprint| {
+        stored(filter).into_iter().filter(|it| *it == (bucket, fingerprint)).count()
+    };
+    (0..).map(full).filter_map(move |(full, _keys)| {
+        assert_eq!(full.parameters().bits_per_slot(), 11);
+        let mut empty = full.clone();
+        empty.clear();
+        // Slot 1 of bucket 1 stands at bits 55 to 65.
+        let (bucket, low) = (1, (1 << 9) - 1);
+        let old = full.fingerprints().filter(|it| it.bucket == bucket).nth(1)?.fingerprint;
+        let (begins, mut underway) = (digest(1 << 19), full.clone());
+        underway.insert(&begins).ok()?;
+        let (before, now) = (stored(&full), stored(&underway));
+        if underway.parameters().half_doublings() != 1 || !before.iter().all(|it| now.contains(it)) {
+            return None;
+        }
+        let (moving, half) = (1 << 20..(1 << 20) + 1000).map(digest).find_map(|moving| {
+            let mut after = underway.clone();
+            after.insert(&moving).ok()?;
+            let new = stored(&after)
+                .into_iter()
+                .find(|&(at, new)| at == bucket && count(&after, at, new) > count(&underway, at, new))?;
+            let half = new.1 & low | old & !low;
+            let is_moved = count(&after, bucket, old) < count(&underway, bucket, old);
+            let is_new = [&underway, &after].iter().all(|filter| count(filter, bucket, half) == 0);
+            let waits = !after.memory()[1].is_empty();
+            (waits && is_moved && is_new).then_some((moving, half))
+        })?;
+        let seen = (1 << 30..(1 << 30) + 100_000).map(digest).find(|seen| {
+            empty.clear();
+            // The second copy goes to the other bucket.
+            (0..2).for_each(|_copy| empty.insert(seen).expect("it is empty"));
+            empty.fingerprints().any(|it| (it.bucket, it.fingerprint) == (bucket, half)) && !underway.contains(seen)
+        })?;
+        Some((full, [begins, moving, seen]))
+    })
+}
+
+#[test]
+fn a_key_that_has_the_halves_of_two_fingerprints_is_stored_amid_a_doubling() {
+    for (full, [begins, moving, seen]) in slots_in_two_words_amid_a_doubling().take(2) {
+        check(1, move || {
+            let filter = share(&full);
+            filter.insert(&begins).expect("it grows");
+            let other = {
+                let filter = Arc::clone(&filter);
+                thread::spawn(move || filter.insert_if_absent(&seen).expect("it grows"))
+            };
+            filter.insert(&moving).expect("it grows");
+            other.join().expect("it does not panic");
+            assert!([begins, moving, seen].iter().all(|key| filter.contains(key)), "a key was lost");
         });
     }
 }
