@@ -12,7 +12,7 @@ use crate::same_file::SameFile;
 
 #[derive(Args, Debug)]
 pub(crate) struct ThreadArguments {
-    /// How many threads share the work [default: one for each processor, as with 0]
+    /// How many threads share the work, at most 4 for each processor [default: one for each processor, as with 0]
     #[arg(
         id = "threads",
         long,

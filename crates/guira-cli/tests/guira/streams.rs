@@ -144,6 +144,26 @@ fn lines_that_come_in_pieces_are_put_together() {
     assert_eq!(output.stdout, b"ani\nguira\nani\n");
 }
 
+/// Threads that far outnumber the processors wait for each other: a thousand took two hundred times as long.
+#[test]
+#[cfg(target_os = "linux")]
+fn no_more_threads_are_started_than_processors_have_work_for() {
+    let place = Workplace::new();
+    place.build("ani\n");
+    let mut child = place.start(["check", "--threads", "4096", "set.guira"]);
+    let mut stdin = child.stdin.take().expect("a pipe");
+    stdin.write_all(b"ani\n").expect("the program reads");
+    let mut line = String::new();
+    BufReader::new(child.stdout.as_mut().expect("a pipe")).read_line(&mut line).expect("the program writes");
+    // It has begun, so its threads are there.
+    let threads = std::fs::read_dir(format!("/proc/{}/task", child.id())).expect("it runs").count();
+    drop(stdin);
+    assert_eq!((child.wait().expect("the program ends").code(), &*line), (Some(0), "ani\n"));
+    let processors = std::thread::available_parallelism().expect("Linux tells").get();
+    // And the first, which reads.
+    assert!(threads <= 4 * processors + 1, "{threads} threads");
+}
+
 #[test]
 fn quiet_does_not_wait_for_the_end_of_the_input() {
     let place = Workplace::new();
