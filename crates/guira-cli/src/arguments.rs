@@ -165,6 +165,7 @@ impl Command {
             Self::Build(_) | Self::Add(_) | Self::Remove(_) | Self::Merge(_) | Self::Convert(_) | Self::Shrink(_) => {
                 true
             }
+            Self::Plan(plan) => plan.plot.is_some(),
             #[cfg(feature = "redis")]
             Self::Pull(_) => true,
             _ => false,

@@ -107,6 +107,11 @@ impl FilterReplacement {
         self.replacement.file()
     }
 
+    /// The new file, for what is written before [`commit_written`](Self::commit_written).
+    pub(crate) fn new_file(&self) -> io::Result<&File> {
+        self.replacement.new_file()
+    }
+
     /// Writes the filter and replaces the old file. When this returns, the new one is on disk. Returns what was replaced, if
     /// anything.
     pub(crate) fn commit(self, filter: &StoredFilter) -> Result<Option<Replaced>, Failure> {

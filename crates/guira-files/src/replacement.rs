@@ -131,6 +131,11 @@ impl Replacement {
         }
     }
 
+    /// The new file, for what is written before [`commit`](Self::commit).
+    pub fn new_file(&self) -> io::Result<&File> {
+        self.temporary.file()
+    }
+
     /// Writes the new file and puts it in the place of the old one. When this returns, it is on disk. Returns the file that
     /// was replaced, if there was one; other writers wait until it is closed.
     pub fn commit(

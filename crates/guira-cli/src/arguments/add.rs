@@ -63,6 +63,9 @@ pub(crate) struct AddArguments {
     pub(crate) keep_fitting: bool,
 
     /// Write the keys that do not fit to this file instead of standard output; one that is there is replaced, unless it is a filter
+    ///
+    /// It is replaced when all of them are written, right before the filter is. With --every it is replaced at the start, and has the keys
+    /// of each interval once that is over.
     #[arg(long, value_name = "REJECTED", requires = "keep_fitting")]
     pub(crate) rejected: Option<PathBuf>,
 

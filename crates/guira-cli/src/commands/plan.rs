@@ -1,5 +1,5 @@
 use std::fs::{self, File};
-use std::io::Read as _;
+use std::io::{Read as _, Write as _};
 use std::path::Path;
 
 use guira::{Addressing, BuildError, CuckooFilter, Parameters, analysis};
@@ -7,9 +7,10 @@ use serde::Serialize;
 
 use super::curves;
 use super::growing::Growing;
-use crate::arguments::{PlanArguments, Prefer};
+use crate::arguments::{PlanArguments, Prefer, WaitArguments};
 use crate::exit_status::ExitStatus;
 use crate::failure::Failure;
+use crate::filter_file::{Existing, FilterReplacement};
 use crate::render::{Output, Report, print, text};
 
 pub(crate) fn run(arguments: &PlanArguments) -> Result<ExitStatus, Failure> {
@@ -50,7 +51,7 @@ fn draw(arguments: &PlanArguments, table: &Parameters) -> Result<bool, Failure> 
     if path.as_os_str() != "-" {
         refuse_other_format(path)?;
         refuse_to_replace(path)?;
-        fs::write(path, svg).map_err(|error| Failure::of_io(path.display().to_string(), &error))?;
+        write(path, svg.as_bytes())?;
         return Ok(false);
     }
     if arguments.json {
@@ -60,6 +61,16 @@ fn draw(arguments: &PlanArguments, table: &Parameters) -> Result<bool, Failure> 
     output.write(svg.as_bytes())?;
     output.finish()?;
     Ok(true)
+}
+
+/// Writes a file that is there as a whole or not at all; or to a pipe and the like.
+fn write(path: &Path, bytes: &[u8]) -> Result<(), Failure> {
+    if fs::metadata(path).is_ok_and(|metadata| !metadata.is_file() && !metadata.is_dir()) {
+        return fs::write(path, bytes).map_err(|error| Failure::of_io(path.display().to_string(), &error));
+    }
+    let wait = WaitArguments { at_most: None, is_quiet: false };
+    let output = FilterReplacement::of_output(path, Existing::Replaced, wait)?;
+    output.commit_written(|mut file| file.write_all(bytes)).map(drop)
 }
 
 /// Refuses a name of another format. Those without one, as of pipes, are taken.

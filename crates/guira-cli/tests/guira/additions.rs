@@ -127,7 +127,7 @@ fn without_a_place_for_the_keys_that_do_not_fit_none_is_added() {
         ("set.guira", "the filter itself"),
         ("other.guira", "a filter, which would be replaced: give another file for --rejected"),
         ("other.guira.gz", "a filter, which would be replaced"),
-        ("no/left.txt", "No such file"),
+        ("no/left.txt", "there is no directory no"),
         (".", "Is a directory"),
     ] {
         let outcome = place.guira_with(["add", "--keep-fitting", "--rejected", path, "set.guira"], more.as_bytes());
@@ -140,6 +140,30 @@ fn without_a_place_for_the_keys_that_do_not_fit_none_is_added() {
     assert!(outcome.status == 2 && outcome.stderr.contains("more.txt: a list of keys"), "{}", outcome.stderr);
     assert_eq!(place.read("more.txt"), more.as_bytes());
     assert!(place.read("set.guira") == before);
+}
+
+#[test]
+fn where_nothing_is_added_the_list_of_keys_that_did_not_fit_before_stays() {
+    let place = full_of(500, &[]);
+    place.write("left.txt", "of yesterday\n");
+    let before = place.read("set.guira");
+    let add = ["add", "--keep-fitting", "--rejected", "left.txt", "set.guira"];
+    let assert_unchanged = |outcome: &Outcome, message: &str| {
+        assert_eq!((outcome.status, &*outcome.stderr), (2, message));
+        assert!(place.read("set.guira") == before);
+        assert_eq!(place.read("left.txt"), b"of yesterday\n");
+        assert_eq!(place.files(), ["left.txt", "set.guira"]);
+    };
+    let missing = place.guira([&add[..], &["missing"]].concat());
+    assert_unchanged(&missing, "guira: missing: No such file or directory\n");
+    #[cfg(unix)]
+    {
+        let script = "trap '' XFSZ; ulimit -f 16; exec \"$0\" \"$@\"";
+        let command = [&["-c", script, crate::workplace::GUIRA], &add[..]].concat();
+        let child = place.command("sh", command).spawn().expect("sh starts");
+        let full = crate::workplace::outcome(child, lines(5000..9000).as_bytes());
+        assert_unchanged(&full, "guira: left.txt: File too large\n");
+    }
 }
 
 #[cfg(target_os = "linux")]

@@ -97,7 +97,7 @@ fn a_picture_can_be_drawn_of_every_plan_and_not_everywhere() {
         assert!(place.read("rates.svg").starts_with(b"<svg "));
     }
     let refused = place.guira(["plan", "--capacity", "10", "--rate", "0.1", "--plot", "missing/rates.svg"]);
-    assert_eq!((refused.status, &*refused.stderr), (2, "guira: missing/rates.svg: No such file or directory\n"));
+    assert_eq!((refused.status, &*refused.stderr), (2, "guira: missing/rates.svg: there is no directory missing\n"));
     assert_eq!(refused.stdout, b"");
 }
 
@@ -111,6 +111,23 @@ fn a_picture_replaces_another_picture_and_nothing_else() {
     assert_eq!((refused.status, &*refused.stderr), (2, message));
     assert_eq!(place.read("keys"), b"ani\n");
     assert_eq!([draw("rates.svg").status, draw("rates.svg").status], [0, 0]);
+}
+
+#[test]
+#[cfg(unix)]
+fn a_picture_that_can_not_be_written_leaves_the_old_one() {
+    let place = Workplace::new();
+    let script = "trap '' XFSZ; ulimit -f 1; exec \"$0\" plan --capacity 1M --rate 0.001 --plot rates.svg";
+    for old in [None, Some("<svg/>")] {
+        if let Some(old) = old {
+            place.write("rates.svg", old);
+        }
+        let child = place.command("sh", ["-c", script, crate::workplace::GUIRA]).spawn().expect("sh starts");
+        let refused = crate::workplace::outcome(child, b"");
+        assert_eq!((refused.status, &*refused.stderr), (2, "guira: rates.svg: File too large\n"));
+        assert_eq!(place.files(), old.map(|_| "rates.svg").as_slice());
+        assert!(old.is_none_or(|old| place.read("rates.svg") == old.as_bytes()));
+    }
 }
 
 #[test]

@@ -1,12 +1,12 @@
 //! The keys that are not added: on standard output, or in a file.
 
 use std::fs::{self, File};
-use std::io::{BufWriter, Write};
+use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 use crate::arguments::AddArguments;
 use crate::failure::Failure;
-use crate::filter_file;
+use crate::filter_file::{self, Existing, FilterReplacement};
 use crate::keys::RecordEnd;
 use crate::render::Output;
 use crate::same_file::SameFile;
@@ -18,7 +18,13 @@ pub(super) struct RejectedKeys {
 
 enum Destination {
     StandardOutput(Output),
-    File { path: PathBuf, file: BufWriter<File> },
+    File {
+        path: PathBuf,
+        file: BufWriter<File>,
+        /// What puts the file in its place when it is complete. A pipe is written to at once, and so is the list of a stream, which has
+        /// the keys of each interval before others are stored.
+        replacement: Option<FilterReplacement>,
+    },
 }
 
 impl RejectedKeys {
@@ -41,9 +47,7 @@ impl RejectedKeys {
                         "a filter, which would be replaced: give another file for --rejected",
                     ));
                 }
-                // An old list is replaced, also where no key is left out this time: nobody should take it for today's.
-                let file = File::create(path).map_err(|error| Failure::of_io(path.display().to_string(), &error))?;
-                Destination::File { path: path.clone(), file: BufWriter::new(file) }
+                Destination::of_file(path, arguments)?
             }
             _ if arguments.json => {
                 return Err(Failure::new(
@@ -59,10 +63,9 @@ impl RejectedKeys {
         let end = [self.end.byte()];
         match &mut self.destination {
             Destination::StandardOutput(output) => output.write(key).and_then(|()| output.write(&end)),
-            Destination::File { path, file } => file
-                .write_all(key)
-                .and_then(|()| file.write_all(&end))
-                .map_err(|error| Failure::of_io(path.display().to_string(), &error)),
+            Destination::File { path, file, .. } => {
+                file.write_all(key).and_then(|()| file.write_all(&end)).map_err(|error| explain(path, &error))
+            }
         }
     }
 
@@ -79,21 +82,60 @@ impl RejectedKeys {
                 }
                 Ok(())
             }
-            Destination::File { path, file } => {
+            Destination::File { path, file, .. } => {
                 let flushed = file.flush().and_then(|()| {
                     // A pipe or a terminal can't be flushed to disk.
                     let is_file = file.get_ref().metadata()?.is_file();
                     if is_file { file.get_ref().sync_all() } else { Ok(()) }
                 });
-                flushed.map_err(|error| Failure::of_io(path.display().to_string(), &error))
+                flushed.map_err(|error| explain(path, &error))
             }
         }
     }
 
     /// When this returns, all of them are written.
     pub(super) fn finish(mut self) -> Result<(), Failure> {
-        self.flush()
+        self.flush()?;
+        match self.destination {
+            // An old list is replaced, also where no key is left out this time: nobody should take it for today's.
+            Destination::File { replacement: Some(replacement), .. } => {
+                replacement.commit_written(|_| Ok(())).map(drop)
+            }
+            _ => Ok(()),
+        }
     }
+}
+
+impl Destination {
+    fn of_file(path: &Path, arguments: &AddArguments) -> Result<Self, Failure> {
+        let is_regular = fs::metadata(path).map_or(true, |metadata| metadata.is_file() || metadata.is_dir());
+        let replacement = if is_regular && !is_live(arguments) {
+            let wait = arguments.wait.with(arguments.quiet);
+            Some(FilterReplacement::of_output(path, Existing::Replaced, wait)?)
+        } else {
+            None
+        };
+        let file = match &replacement {
+            Some(replacement) => replacement.new_file().and_then(File::try_clone),
+            None => File::create(path),
+        };
+        let file = BufWriter::new(file.map_err(|error| explain(path, &error))?);
+        Ok(Self::File { path: path.to_owned(), file, replacement })
+    }
+}
+
+#[cfg(unix)]
+const fn is_live(arguments: &AddArguments) -> bool {
+    arguments.every.is_some()
+}
+
+#[cfg(not(unix))]
+const fn is_live(_: &AddArguments) -> bool {
+    false
+}
+
+fn explain(path: &Path, error: &io::Error) -> Failure {
+    Failure::of_io(path.display().to_string(), error)
 }
 
 /// Pipes are only written to.
