@@ -5,6 +5,7 @@ use std::path::Path;
 use guira::{BuildError, LoadError};
 
 use crate::filter_bytes;
+use crate::keys::{Examples, RecordEnd};
 use crate::render::{escaped, text};
 use crate::time;
 
@@ -89,6 +90,20 @@ impl Failure {
             }
             _ => Self::new(error),
         }
+    }
+
+    /// Why a key is not printed where others end with this.
+    pub(crate) fn of_undelimited(subject: impl Into<String>, key: &[u8], end: RecordEnd, advice: &str) -> Self {
+        let mut shown = Examples::default();
+        shown.add(key);
+        let form = match end {
+            RecordEnd::Line => "a line",
+            RecordEnd::Null => "one that ends with a NUL byte",
+        };
+        Self::of(
+            subject,
+            format_args!("the key {shown} can't be printed as {form}, which would be read as others: {advice}"),
+        )
     }
 
     /// The failure to say what was done.

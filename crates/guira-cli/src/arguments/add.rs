@@ -58,7 +58,8 @@ pub(crate) struct AddArguments {
     /// Add the keys that fit, and print the others, each on a line of its own
     ///
     /// As many keys are added as find room while the rate is kept, in the order of the input. After 10,000 for which the
-    /// table has no slot, the rest is not tried.
+    /// table has no slot, the rest is not tried. No key is added if one that does not fit has a line end in it, as keys of CSV and JSON
+    /// may.
     #[arg(long)]
     pub(crate) keep_fitting: bool,
 

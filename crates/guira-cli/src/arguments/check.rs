@@ -94,6 +94,8 @@ pub(crate) struct CheckArguments {
     pub(crate) print: Option<Print>,
 
     /// Print only the keys that were found, each on a line of its own; short for --print key
+    ///
+    /// A key with a line end in it, as those of CSV and JSON may have, is an error.
     #[arg(long, short = 'o', conflicts_with = "print", help_heading = OUTPUT)]
     pub(crate) only_matching: bool,
 

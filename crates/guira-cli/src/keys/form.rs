@@ -75,6 +75,12 @@ impl RecordEnd {
         }
     }
 
+    /// Returns `true` if a record of these bytes and this end is read as just these bytes.
+    pub(crate) fn delimits(self, bytes: &[u8]) -> bool {
+        let takes_more = self == Self::Line && bytes.last() == Some(&b'\r');
+        !takes_more && !bytes.contains(&self.byte())
+    }
+
     /// A record without its end, if it has one.
     pub(crate) fn strip(self, record: &[u8]) -> &[u8] {
         let Some(content) = record.strip_suffix(&[self.byte()]) else { return record };

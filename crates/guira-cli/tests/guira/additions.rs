@@ -166,6 +166,35 @@ fn where_nothing_is_added_the_list_of_keys_that_did_not_fit_before_stays() {
     }
 }
 
+#[test]
+fn a_key_that_would_be_read_as_others_is_not_printed_as_a_line() {
+    let place = full_of(500, &[]);
+    place.write("left.txt", "of yesterday\n");
+    let before = place.read("set.guira");
+    for (key, shown) in [("new\nkey", r"new\nkey"), ("new\r", r"new\r")] {
+        let rows = format!("{}\"{key}\"\n", lines(5000..6000));
+        for (option, subject) in [("--rejected=left.txt", "left.txt"), ("--rejected=-", "standard output")] {
+            let add = ["add", "--keep-fitting", option, "--csv", "--field", "1", "set.guira"];
+            let outcome = place.guira_with(add, rows.as_bytes());
+            let message = format!(
+                "guira: {subject}: the key \"{shown}\" can't be printed as a line, which would be read as others: no key was \
+                 added; leave out --keep-fitting, or such keys\n"
+            );
+            assert_eq!((outcome.status, outcome.stderr), (2, message));
+            assert!(place.read("set.guira") == before);
+            assert_eq!(place.read("left.txt"), b"of yesterday\n");
+        }
+    }
+    // With NUL bytes for ends, such keys are what they are.
+    let keys = format!("{}new\nkey\0new\r\0", lines(5000..6000).replace('\n', "\0"));
+    let outcome = place.guira_with(["add", "-qz", "--keep-fitting", "set.guira"], keys.as_bytes());
+    assert!(outcome.stdout.ends_with(b"key 5999\0new\nkey\0new\r\0"), "{}", outcome.stderr);
+    let add = ["add", "-qz", "--keep-fitting", "--json-field", "key", "set.guira"];
+    let outcome = place.guira_with(add, b"{\"key\":\"new\\u0000\"}\0");
+    let message = "standard output: the key \"new\\0\" can't be printed as one that ends with a NUL byte";
+    assert!(outcome.status == 2 && outcome.stderr.contains(message), "{}", outcome.stderr);
+}
+
 #[cfg(target_os = "linux")]
 #[test]
 fn a_full_disk_for_the_keys_that_do_not_fit_leaves_the_file() {

@@ -39,6 +39,43 @@ fn keys_between_nul_bytes_are_printed_between_nul_bytes() {
 }
 
 #[test]
+fn a_key_that_would_be_read_as_others_is_not_printed() {
+    let place = Workplace::new();
+    let json = b"{\"a\":\"an\\ni\",\"b\":\"gui\\tra\"}\n{\"a\":\"koel\\r\",\"b\":\"tero\"}\n";
+    place.build_with(&["--json-field", "a,b"], json);
+    let check =
+        |arguments: &[&str], input: &[u8]| place.guira_with([&["check", "set.guira"], arguments].concat(), input);
+    assert_eq!(succeeded(&check(&["--json-field", "a"], json)), json);
+    // One field alone needs no delimiter.
+    assert_eq!(succeeded(&check(&["--print", "fields", "--json-field", "b"], json)), b"gui\tra\ntero\n");
+    assert_eq!(succeeded(&check(&["-o", "--json-field", "b"], json)), b"gui\tra\ntero\n");
+    for (arguments, shown) in [
+        (["-o", "--json-field", "a"], r"an\ni"),
+        (["-ov", "--json-field", "a"], r"no\r"),
+        (["--print=fields", "--json-field", "a,b"], r"an\ni"),
+        (["--print=fields", "--json-field", "b,a"], r"gui\tra"),
+    ] {
+        let first = if arguments[0] == "-ov" { r#"{"a":"tero"}"# } else { r#"{"a":"no"}"# };
+        let input = [first.as_bytes(), b"\n", json, br#"{"a":"no\r"}"#].concat();
+        let refused = check(&arguments, &input);
+        let line = if arguments[0] == "-ov" { 4 } else { 2 };
+        let message = format!(
+            "guira: (standard input): line {line}: the key \"{shown}\" can't be printed as a line, which would be read as others: \
+             --print line prints the line as it is\n"
+        );
+        assert_eq!((refused.status, &*refused.stdout, refused.stderr), (2, &b""[..], message), "{arguments:?}");
+    }
+
+    let csv = b"\"an\ni\",1\n\"koel\r\",2\n";
+    assert_eq!(succeeded(&check(&["--print", "fields", "--csv", "--field", "1"], csv)), b"\"an\ni\"\n\"koel\r\"\n");
+    let refused = check(&["-o", "--csv", "--field", "1"], csv);
+    assert!(refused.status == 2 && refused.stderr.ends_with("as others: --print fields puts it in quotes\n"));
+    // With NUL bytes for ends, line ends are bytes like others.
+    let null: Vec<u8> = json.iter().map(|&byte| if byte == b'\n' { 0 } else { byte }).collect();
+    assert_eq!(succeeded(&check(&["-zo", "--json-field", "a"], &null)), b"an\ni\0koel\r\0");
+}
+
+#[test]
 fn a_field_is_the_key_and_the_whole_line_is_printed() {
     let place = Workplace::new();
     // The empty key is in the set; no key is not the empty key.

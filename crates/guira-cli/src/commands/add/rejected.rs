@@ -60,6 +60,10 @@ impl RejectedKeys {
     }
 
     pub(super) fn write(&mut self, key: &[u8]) -> Result<(), Failure> {
+        if !self.end.delimits(key) {
+            let advice = "no key was added; leave out --keep-fitting, or such keys";
+            return Err(Failure::of_undelimited(self.destination.name(), key, self.end, advice));
+        }
         let end = [self.end.byte()];
         match &mut self.destination {
             Destination::StandardOutput(output) => output.write(key).and_then(|()| output.write(&end)),
@@ -121,6 +125,13 @@ impl Destination {
         };
         let file = BufWriter::new(file.map_err(|error| explain(path, &error))?);
         Ok(Self::File { path: path.to_owned(), file, replacement })
+    }
+
+    fn name(&self) -> String {
+        match self {
+            Self::StandardOutput(_) => "standard output".to_owned(),
+            Self::File { path, .. } => path.display().to_string(),
+        }
     }
 }
 

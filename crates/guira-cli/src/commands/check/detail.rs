@@ -1,7 +1,7 @@
 use std::io::IsTerminal;
 use std::ops::{ControlFlow, Range};
 
-use bstr::ByteSlice;
+use bstr::{BStr, ByteSlice};
 use guira::{Digest, KeyHasher};
 
 use super::Counts;
@@ -175,17 +175,24 @@ impl<'names> Detail<'names> {
             Print::Key => {
                 for index in record.keys.clone().filter(|&index| is_found(index) == self.wanted) {
                     labels.push(&mut text, input, line, || self.filters_with(index..index + 1));
+                    self.refuse_unless(self.record_end.delimits(batch.keys[index]), batch.keys[index], input, line)?;
                     text.extend_from_slice(batch.keys[index]);
                     text.push(end);
                 }
             }
             Print::Fields => {
                 labels.push(&mut text, input, line, || self.filters_with(record.keys.clone()));
+                let is_alone = record.keys.len() == 1;
                 for index in record.keys.clone() {
                     if index > record.keys.start {
                         text.push(self.field_separator);
                     }
-                    self.push_field(&mut text, batch.keys[index]);
+                    let field = batch.keys[index];
+                    // A value of JSON may hold any byte.
+                    let is_one =
+                        self.record_end.delimits(field) && (is_alone || !field.contains(&self.field_separator));
+                    self.refuse_unless(self.is_csv || is_one, field, input, line)?;
+                    self.push_field(&mut text, field);
                 }
                 text.push(end);
             }
@@ -205,6 +212,17 @@ impl<'names> Detail<'names> {
         text.push(b'"');
         text.extend_from_slice(&field.replace(b"\"", b"\"\""));
         text.push(b'"');
+    }
+
+    /// Refuses to print a key unless it would be read as what it is.
+    fn refuse_unless(&self, is_one: bool, key: &[u8], input: &[u8], line: u64) -> Result<(), Failure> {
+        if is_one {
+            return Ok(());
+        }
+        let advice =
+            if self.is_csv { "--print fields puts it in quotes" } else { "--print line prints the line as it is" };
+        let place = format!("{}: line {line}", BStr::new(input));
+        Err(Failure::of_undelimited(place, key, self.record_end, advice))
     }
 
     /// The names of the filters that have one of these keys.
