@@ -105,13 +105,14 @@ impl Input {
         let explain = |error: &io::Error| Failure::of_io(self.name(), error);
         let Opened { source, has_mark } = match &self.source {
             Source::Arguments(keys) => return take_arguments(keys, self.form.end, take),
-            Source::StandardInput => match pulse {
-                None => self.begin(io::stdin().lock(), None, progress),
-                // Its own buffer may not hide what has come.
-                Some(_) => standard_input().and_then(|file| self.begin(Paced { file, pulse }, None, progress)),
-            },
+            // What is typed into a console of Windows is text in its encoding, which the standard library turns into UTF-8.
+            Source::StandardInput if cfg!(windows) => self.begin(io::stdin().lock(), None, progress),
+            // The standard library's buffer would hide what has come.
+            Source::StandardInput => {
+                standard_input().and_then(|file| self.begin(Paced::new(file, pulse), None, progress))
+            }
             Source::File(path) => open_list(path, pulse.is_some())
-                .and_then(|file| self.begin(Paced { file, pulse }, Some(path), progress)),
+                .and_then(|file| self.begin(Paced::new(file, pulse), Some(path), progress)),
         }
         .map_err(|error| explain(&error))?;
         if has_mark && !self.is_quiet {
@@ -185,7 +186,20 @@ pub(crate) trait Pulse {
 /// A source that is read at the pace of a pulse, if there is one.
 struct Paced<'pulse> {
     file: File,
+    /// Its size when it was opened; 0 if it has none.
+    size: u64,
     pulse: Option<&'pulse dyn Pulse>,
+}
+
+impl<'pulse> Paced<'pulse> {
+    fn new(file: File, pulse: Option<&'pulse dyn Pulse>) -> Self {
+        let size = size_of(&file);
+        Self { file, size, pulse }
+    }
+}
+
+fn size_of(file: &File) -> u64 {
+    file.metadata().map_or(0, |metadata| metadata.len())
 }
 
 impl Read for Paced<'_> {
@@ -193,7 +207,12 @@ impl Read for Paced<'_> {
         if let Some(pulse) = self.pulse {
             pulse.wait_for(&self.file)?;
         }
-        self.file.read(buffer)
+        let size = self.file.read(buffer)?;
+        // A list that is written anew in its place ends where the reader stands, or before, and the rest of it is lost.
+        if size == 0 && !buffer.is_empty() && size_of(&self.file) < self.size {
+            return Err(io::Error::other("was cut off while it was read"));
+        }
+        Ok(size)
     }
 }
 

@@ -292,6 +292,37 @@ fn a_list_is_not_read_where_its_lines_are_appended_to_it() {
 }
 
 #[test]
+#[cfg(unix)]
+fn a_list_that_is_cut_off_while_it_is_read_is_an_error() {
+    let place = Workplace::new();
+    // More than the pipe and the program hold.
+    let lines: String = (0..1_000_000).map(|number| format!("{number}\n")).collect();
+    for (arguments, name) in [
+        (&["unique", "-q", "list"][..], "list"),
+        (&["unique", "-q", "--state", "set.guira", "list"], "list"),
+        (&["unique", "-q"], "standard input"),
+    ] {
+        place.write("list", &lines);
+        let list = std::fs::File::open(place.path("list")).expect("readable");
+        let mut child = place.command(GUIRA, arguments).stdin(list).spawn().expect("the program starts");
+        let mut stdout = BufReader::new(child.stdout.take().expect("a pipe"));
+        let mut printed = String::new();
+        stdout.read_line(&mut printed).expect("the program writes");
+        place.write("list", "new\n");
+        stdout.read_to_string(&mut printed).expect("the program writes");
+        let output = child.wait_with_output().expect("the program ends");
+        let stderr = String::from_utf8(output.stderr).expect("UTF-8");
+        assert_eq!(
+            (output.status.code(), &*stderr),
+            (Some(2), &*format!("guira: {name}: was cut off while it was read\n"))
+        );
+        assert!(lines.starts_with(printed.trim_end()), "no other lines");
+    }
+    // Files of the system have no size, or a larger one than what they hold.
+    assert_eq!(place.guira(["unique", "-q", "/dev/null"]).stderr, "");
+}
+
+#[test]
 fn nobody_has_to_read_standard_error() {
     let place = Workplace::new();
     let (reader, writer) = std::io::pipe().expect("a pipe");
