@@ -96,6 +96,8 @@ pub enum CommandError {
     OutOfMemory,
     /// Nothing may be changed at the moment.
     Paused,
+    /// A filter that a command began with is gone, perhaps to another node of the cluster.
+    Gone,
     /// A filter was to be merged into itself.
     MergeWithItself,
     /// Imported filters can't be merged.
@@ -176,6 +178,9 @@ impl fmt::Display for CommandError {
             ),
             Self::Paused => formatter
                 .write_str("TRYAGAIN clients are paused, so the filter is as it was: send the command again"),
+            Self::Gone => formatter.write_str(
+                "TRYAGAIN a filter was removed, or moved to another node, so nothing has changed: send the command again",
+            ),
             Self::MergeWithItself => formatter.write_str("ERR a filter can't be merged into itself"),
             Self::MergeImported => {
                 formatter.write_str("ERR filters imported from RedisBloom can't be merged: they have no room for it")

@@ -13,6 +13,7 @@ pub(super) struct Context(pub(super) *mut RawContext);
 // REDISMODULE_CTX_FLAGS_*
 const SCRIPT: c_int = 1;
 const TRANSACTION: c_int = 1 << 1;
+const CLUSTER: c_int = 1 << 5;
 const NEVER_BLOCKED: c_int = 1 << 21;
 const REPLICATED: c_int = 1 << 12;
 const LOADING: c_int = 1 << 13;
@@ -36,6 +37,11 @@ impl Context {
     /// replica loads another set of data, nothing but clients' commands is done.
     pub(super) fn may_wait(self) -> bool {
         !self.must_obey() && self.flags() & (SCRIPT | TRANSACTION | NEVER_BLOCKED | ASYNC_LOADING) == 0
+    }
+
+    /// Returns `true` if the server is a node of a cluster.
+    pub(super) fn is_in_cluster(self) -> bool {
+        self.flags() & CLUSTER != 0
     }
 
     /// Returns `true` if the command comes from a file on disk. While a replica loads beside what it serves, commands come from clients.

@@ -40,6 +40,8 @@ struct Job {
     database: c_int,
     /// The destination, and the sources if there are any.
     keys: Vec<KeyName>,
+    /// How many of them had a filter when the command came: all, or all but the destination.
+    filters: usize,
     work: Work,
     /// What is to be done in the end; if nothing is prepared, all of it at once.
     prepared: Option<Prepared>,
@@ -79,10 +81,10 @@ pub(super) fn begin(
 
 fn begin_task(context: Context, name: CommandName, task: Task, keys: &[*mut RawString]) -> Result<bool, CommandError> {
     let opened = open(context, keys.iter().copied())?;
-    let is_worth_steps = growing(&opened)?.is_some_and(|filters| task.is_worth_steps(&filters));
-    if !is_worth_steps || !context.may_wait() {
-        return Ok(false);
-    }
+    let filters = match growing(&opened)? {
+        Some(filters) if task.is_worth_steps(&filters) && context.may_wait() => filters.len(),
+        _ => return Ok(false),
+    };
     drop(opened);
     let mut names = list_for(keys.len())?;
     for &key in keys {
@@ -94,7 +96,7 @@ fn begin_task(context: Context, name: CommandName, task: Task, keys: &[*mut RawS
     // SAFETY: the context is that of the present call.
     let database = unsafe { (functions().selected_database)(context.0) };
     let work = Work::new(task);
-    let job = Job { name, client: null_mut(), database, keys: names, work, prepared: None, is_done: false };
+    let job = Job { name, client: null_mut(), database, keys: names, filters, work, prepared: None, is_done: false };
     let job = Boxed::new(job)?;
     let job = job.into_raw().as_ptr();
     UNDER_WAY.fetch_add(1, Ordering::Relaxed);
@@ -171,6 +173,12 @@ impl Job {
         open(context, self.keys.iter().map(|name| name.0))
     }
 
+    /// Whether a filter is gone that was there when the command came.
+    fn has_lost_filters(&self, context: Context) -> bool {
+        let Ok(keys) = self.open(context) else { return false };
+        keys.iter().rev().take(self.filters).any(|key| key.filter().is_none())
+    }
+
     /// Whether the filters are what they were when the work began.
     fn is_current(&self, context: Context) -> bool {
         let Ok(keys) = self.open(context) else { return false };
@@ -219,6 +227,10 @@ unsafe extern "C" fn reply(context: *mut RawContext, arguments: *mut *mut RawStr
     // Clients may have been paused since the last turn.
     if job.must_wait() {
         return run::refuse(context, job.name, &CommandError::Paused);
+    }
+    // A slot may be on its way to another node, key by key: a destination that is gone must not be made here of the sources alone.
+    if context.is_in_cluster() && job.has_lost_filters(context) {
+        return run::refuse(context, job.name, &CommandError::Gone);
     }
     let is_current = job.is_current(context);
     let prepared = job.prepared.take().filter(|_| is_current);

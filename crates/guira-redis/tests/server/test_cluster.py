@@ -9,6 +9,7 @@ import pytest
 import redis
 
 from servers import Server, digest, until
+from test_steps import ITEMS, Meanwhile, holds, insert
 
 NODES = 3
 SLOTS = 16384
@@ -172,6 +173,34 @@ def test_slots_are_moved_as_a_whole_while_clients_write(cluster):
     assert during > 0 and target.client().dbsize() >= 1000
     for key, items in stored.items():
         assert all(target.client().execute_command("CF.MEXISTS", key, *items)), key
+
+
+def test_what_is_done_in_steps_makes_nothing_anew_of_what_has_moved(cluster):
+    """A destination that is gone is made of the sources alone, but not where it is on another node."""
+    slot = cluster.primaries[0].client().execute_command("CLUSTER", "KEYSLOT", "{tag}")
+    source = cluster.owner(slot)
+    target = next(server for server in cluster.primaries if server is not source)
+    here, there = source.client(), target.client()
+    for key, first in [("{tag}a", 0), ("{tag}b", ITEMS)]:
+        here.execute_command("CF.RESERVE", key, 1000, "MAXCAPACITY", 4 * ITEMS, "HASH", "xxh3")
+        insert(source, key, range(first, first + ITEMS))
+    before = digest(here, "{tag}a")
+    merge = Meanwhile(source, "CF.MERGE", "{tag}a", "{tag}b")
+    until(lambda: here.info("clients")["blocked_clients"] > 0 or not merge.thread.is_alive(), "it waits")
+    assert merge.thread.is_alive(), "the merge was over too soon for this test"
+    there.execute_command("CLUSTER", "SETSLOT", slot, "IMPORTING", cluster.identity(source))
+    here.execute_command("CLUSTER", "SETSLOT", slot, "MIGRATING", cluster.identity(target))
+    here.execute_command("MIGRATE", "127.0.0.1", target.port, "{tag}a", 0, 10_000)
+    reply = merge.result()
+    assert isinstance(reply, redis.exceptions.TryAgainError), reply
+    assert here.execute_command("CLUSTER", "GETKEYSINSLOT", slot, 10) == [b"{tag}b"]
+    # The other goes the same way, to where the first one is as it was.
+    here.execute_command("MIGRATE", "127.0.0.1", target.port, "{tag}b", 0, 10_000)
+    for server in [target, source]:
+        server.client().execute_command("CLUSTER", "SETSLOT", slot, "NODE", cluster.identity(target))
+    assert digest(there, "{tag}a") == before
+    assert there.execute_command("CF.MERGE", "{tag}a", "{tag}b") == b"OK"
+    assert holds(there, "{tag}a", range(2 * ITEMS))
 
 
 def test_a_primary_is_killed_and_its_replica_takes_over(cluster):
