@@ -106,6 +106,8 @@ pub enum CommandError {
     MergeKeys,
     /// An imported filter can't be the example for a new one.
     LikeImported,
+    /// LIKE was given with a capacity or with options.
+    LikeAlone,
     /// A filter whose items expire was to grow.
     GrowingExpiring,
     /// A filter whose items expire and one whose items do not can't be merged.
@@ -187,6 +189,8 @@ impl fmt::Display for CommandError {
             }
             Self::LikeImported => formatter
                 .write_str("ERR no filter can be made like one imported from RedisBloom: reserve it with a capacity"),
+            Self::LikeAlone => formatter
+                .write_str("LIKE: give neither a capacity nor options, since the filter has those of the other one"),
             Self::GrowingExpiring => formatter.write_str(
                 "ERR a filter with LIFETIME does not grow: leave out MAXCAPACITY, and EXPANSION or give it 0",
             ),

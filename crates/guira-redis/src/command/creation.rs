@@ -42,7 +42,10 @@ impl Creation {
         let mut creation =
             Self { capacity: Some(number(capacity).ok_or(CommandError::BadCapacity)?), ..Self::default() };
         while let [name, rest @ ..] = options {
-            let option = ReserveOption::named(name).ok_or(CommandError::UnknownArgument)?;
+            let option = ReserveOption::named(name).ok_or_else(|| match name.eq_ignore_ascii_case(b"LIKE") {
+                true => CommandError::LikeAlone,
+                false => CommandError::UnknownArgument,
+            })?;
             let [value, rest @ ..] = rest else { return Err(CommandError::Arity { command: "cf.reserve" }) };
             creation.set(option, value)?;
             options = rest;

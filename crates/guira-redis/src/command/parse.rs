@@ -86,6 +86,12 @@ impl<'arguments> Command<'arguments> {
     pub fn parse(name: CommandName, arguments: &'arguments [&'arguments [u8]]) -> Result<Self, CommandError> {
         Ok(match (name, arguments) {
             (CommandName::Reserve, [like, other]) if like.eq_ignore_ascii_case(b"LIKE") => Self::ReserveLike { other },
+            (CommandName::Reserve, [like, rest @ ..]) if like.eq_ignore_ascii_case(b"LIKE") => {
+                return Err(match rest {
+                    [] => CommandError::Arity { command: name.specification().name },
+                    _ => CommandError::LikeAlone,
+                });
+            }
             (CommandName::Reserve, [capacity, options @ ..]) => {
                 Self::Reserve { creation: Boxed::new(Creation::of_reserve(capacity, options)?)? }
             }

@@ -157,6 +157,15 @@ fn errors_have_the_texts_that_clients_know() {
             "MAXCAPACITY: value must be at least the capacity, and equal to it with EXPANSION 0",
         ),
         ("CF.RESERVE 100 FOO 1", "Unknown argument received"),
+        ("CF.RESERVE LIKE", "ERR wrong number of arguments for 'cf.reserve' command"),
+        (
+            "CF.RESERVE LIKE other ERROR 0.1",
+            "LIKE: give neither a capacity nor options, since the filter has those of the other one",
+        ),
+        (
+            "CF.RESERVE 100 ERROR 0.1 LIKE other",
+            "LIKE: give neither a capacity nor options, since the filter has those of the other one",
+        ),
         ("CF.RESERVE 100 ERROR", "ERR wrong number of arguments for 'cf.reserve' command"),
         ("CF.ADD a b", "ERR wrong number of arguments for 'cf.add' command"),
         ("CF.INSERT ITEMS", "ERR wrong number of arguments for 'cf.insert' command"),
