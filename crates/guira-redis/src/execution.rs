@@ -192,8 +192,8 @@ pub fn execute<'arguments>(
         Command::Info => Ok(answer(Reply::Fields(place.filter().ok_or(CommandError::NotFound)?.fields(clock)?))),
         Command::Debug => Ok(answer(Reply::Text(place.filter().ok_or(CommandError::NotFound)?.describe(clock)?))),
         Command::Compact => {
-            place.filter_mut().ok_or(CommandError::NothingToCompact)?.compact()?;
-            Ok(Outcome { reply: Reply::Done, changes: same(c"cf.compact") })
+            let has_changed = place.filter_mut().ok_or(CommandError::NothingToCompact)?.compact()?;
+            Ok(Outcome { reply: Reply::Done, changes: if has_changed { same(c"cf.compact") } else { NOTHING } })
         }
         Command::LoadChunk { position, data, key } => load_chunk(position, data, key, place, limits),
         Command::ReserveLike { .. } | Command::Merge { .. } | Command::ScanDump { .. } => Err(CommandError::NotFound),
@@ -574,8 +574,8 @@ pub fn merge(
 ///
 /// [`CommandError::NothingToCompact`].
 pub(crate) fn compact_nothing(place: &mut impl Place) -> Result<Outcome<'static>, CommandError> {
-    place.filter_mut().ok_or(CommandError::NothingToCompact)?.forget_removed();
-    Ok(Outcome { reply: Reply::Done, changes: same(c"cf.compact") })
+    let has_changed = place.filter_mut().ok_or(CommandError::NothingToCompact)?.forget_removed();
+    Ok(Outcome { reply: Reply::Done, changes: if has_changed { same(c"cf.compact") } else { NOTHING } })
 }
 
 /// CF.COMPACT, where the smaller filter is there already.

@@ -16,7 +16,7 @@ use crate::command::CommandName;
 use crate::error::CommandError;
 use crate::execution::Place as _;
 use crate::memory::{Boxed, list_for, short_list_for};
-use crate::stored::{Growing, Progress, StoredFilter, Task, Waste, Work, all_growing};
+use crate::stored::{Progress, Task, Waste, Work, Workpieces};
 
 /// How long the steps are that are done in one turn.
 const TURN: Duration = Duration::from_micros(800);
@@ -81,8 +81,8 @@ pub(super) fn begin(
 
 fn begin_task(context: Context, name: CommandName, task: Task, keys: &[*mut RawString]) -> Result<bool, CommandError> {
     let opened = open(context, keys.iter().copied())?;
-    let filters = match growing(&opened)? {
-        Some(filters) if task.is_worth_steps(&filters) && context.may_wait() => filters.len(),
+    let filters = match workpieces(&opened)? {
+        Some(filters) if task.is_worth_steps(&filters) && context.may_wait() => filters.count(),
         _ => return Ok(false),
     };
     drop(opened);
@@ -120,15 +120,10 @@ fn open(
     Ok(keys)
 }
 
-/// The filters of keys, without a destination that does not exist; `None` if one of them is of another kind, or missing.
-fn growing(keys: &[Key]) -> Result<Option<SmallVec<[&Growing; 4]>>, CommandError> {
-    let mut filters: SmallVec<[&Growing; 4]> = short_list_for(keys.len())?;
+/// The filters of keys, without a destination that does not exist; `None` if nothing is done in steps with these.
+fn workpieces(keys: &[Key]) -> Result<Option<Workpieces<'_>>, CommandError> {
     let is_created = keys.len() > 1 && keys.first().is_some_and(|key| key.filter().is_none());
-    for filter in all_growing(keys.iter().skip(usize::from(is_created)).map(Key::filter)) {
-        let Some(filter) = filter else { return Ok(None) };
-        filters.push(filter);
-    }
-    Ok(Some(filters))
+    Workpieces::of(keys.iter().skip(usize::from(is_created)).map(Key::filter))
 }
 
 impl Job {
@@ -141,11 +136,11 @@ impl Job {
                 }
             }
         }
-        let Ok(Some(filters)) = growing(keys) else { return true };
+        let Ok(Some(filters)) = workpieces(keys) else { return true };
         match self.work.step(&filters) {
             Progress::More => false,
             Progress::Done(filter) => {
-                self.prepared = filter.map(|filter| Prepared::Filter(StoredFilter::Growing(filter)));
+                self.prepared = filter.map(Prepared::Filter);
                 true
             }
             Progress::SummedUp(ends) => {
@@ -182,7 +177,7 @@ impl Job {
     /// Whether the filters are what they were when the work began.
     fn is_current(&self, context: Context) -> bool {
         let Ok(keys) = self.open(context) else { return false };
-        matches!(growing(&keys), Ok(Some(filters)) if self.work.is_about(&filters))
+        matches!(workpieces(&keys), Ok(Some(filters)) if self.work.is_about(&filters))
     }
 }
 

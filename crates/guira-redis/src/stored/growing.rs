@@ -185,10 +185,16 @@ impl Growing {
         Ok(removed)
     }
 
-    pub(super) fn compact(&mut self) -> Result<(), CommandError> {
+    /// Returns `true` if that changed anything.
+    pub(super) fn compact(&mut self) -> Result<bool, CommandError> {
+        let before = self.filter.parameters().half_doublings();
         self.filter.try_shrink_to_fit().map_err(guira::BuildError::from)?;
-        self.removed = 0;
-        Ok(())
+        Ok(self.forget_removed() | (self.filter.parameters().half_doublings() != before))
+    }
+
+    /// Counts removed items anew. Returns `true` if there were any.
+    pub(super) const fn forget_removed(&mut self) -> bool {
+        std::mem::replace(&mut self.removed, 0) > 0
     }
 
     pub(super) fn refuse_other_key(&self, other: &Self) -> Result<(), CommandError> {

@@ -1,5 +1,8 @@
+use guira::raw::Step;
+
 use super::dump::DumpHeader;
 use super::murmur::murmur_64a;
+use super::stamp::Stamp;
 use crate::cast::{in_memory, wide};
 use crate::error::CommandError;
 use crate::memory::{collected, copied, list_for, text, zeroed};
@@ -10,12 +13,13 @@ use crate::settings::Limits;
 /// It is a list of layers: tables of 8-bit fingerprints whose numbers of buckets are powers of two, each a multiple of the one
 /// before. An item's bucket numbers in a layer are its two hashes modulo the number of buckets. When all layers are full,
 /// another one is added.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Debug, PartialEq)]
 pub struct Imported {
     shape: ImportedShape,
     layers: Vec<Vec<u8>>,
     items: u64,
     removed: u64,
+    pub(super) stamp: Stamp,
 }
 
 /// The numbers in the header of a dump.
@@ -104,7 +108,7 @@ impl ImportedHeader {
         if !rest.is_empty() || wide(stored) != self.items {
             return Err(CommandError::InvalidChunk);
         }
-        Ok(Imported { shape: self.shape, layers, items: self.items, removed: self.removed })
+        Ok(Imported { shape: self.shape, layers, items: self.items, removed: self.removed, stamp: Stamp::new() })
     }
 }
 
@@ -126,12 +130,17 @@ const ALTERNATE: u64 = 0x5bd1_e995;
 
 impl Imported {
     pub(super) fn try_clone(&self) -> Result<Self, CommandError> {
-        let Self { shape, ref layers, items, removed } = *self;
-        let mut copies = list_for(layers.len())?;
-        for layer in layers {
-            copies.push(copied(layer)?);
+        let mut copy = self.without_layers()?;
+        for layer in &self.layers {
+            copy.layers.push(copied(layer)?);
         }
-        Ok(Self { shape, layers: copies, items, removed })
+        Ok(copy)
+    }
+
+    /// All but its layers, for which there is room.
+    fn without_layers(&self) -> Result<Self, CommandError> {
+        let Self { shape, ref layers, items, removed, .. } = *self;
+        Ok(Self { shape, layers: list_for(layers.len())?, items, removed, stamp: Stamp::new() })
     }
 
     fn place(item: &[u8]) -> Place {
@@ -245,29 +254,56 @@ impl Imported {
         Ok(())
     }
 
-    /// Moves fingerprints from the newest layers to free slots of older ones, and removes layers that are empty then.
-    pub(super) fn compact(&mut self) {
+    /// Moves fingerprints from the newest layers to free slots of older ones, and removes layers that are empty then. Returns `true` if
+    /// that changed anything.
+    pub(super) fn compact(&mut self) -> bool {
+        let mut done = Compaction::default();
+        while matches!(self.compact_some(&mut done, usize::MAX), Step::More) {}
+        self.forget_removed() | done.has_changed
+    }
+
+    /// Looks at no more than so many slots of the newest layer.
+    fn compact_some(&mut self, done: &mut Compaction, most_slots: usize) -> Step<()> {
         let slots = self.slots_per_bucket();
-        while let Some((newest, older)) = self.layers.split_last_mut() {
-            for (slot, fingerprint) in newest.iter_mut().enumerate().filter(|(_, fingerprint)| **fingerprint != 0) {
-                let index = wide(slot / slots);
-                let hashes = [index, index ^ u64::from(*fingerprint).wrapping_mul(ALTERNATE)];
-                let empty = older.iter_mut().find_map(|layer| {
-                    let starts = hashes.map(|hash| bucket(layer, slots, hash));
-                    let mut places = starts.into_iter().flat_map(|start| start..start + slots);
-                    let empty = places.find(|&place| layer[place] == 0)?;
-                    Some(&mut layer[empty])
-                });
-                if let Some(empty) = empty {
-                    std::mem::swap(empty, fingerprint);
-                }
+        let Some((newest, older)) = self.layers.split_last_mut().filter(|(_, older)| !older.is_empty()) else {
+            return Step::Done(());
+        };
+        let some = newest.iter_mut().enumerate().skip(done.slots).take(most_slots);
+        for (slot, fingerprint) in some.filter(|(_, fingerprint)| **fingerprint != 0) {
+            let index = wide(slot / slots);
+            let hashes = [index, index ^ u64::from(*fingerprint).wrapping_mul(ALTERNATE)];
+            let empty = older.iter_mut().find_map(|layer| {
+                let starts = hashes.map(|hash| bucket(layer, slots, hash));
+                let mut places = starts.into_iter().flat_map(|start| start..start + slots);
+                let empty = places.find(|&place| layer[place] == 0)?;
+                Some(&mut layer[empty])
+            });
+            if let Some(empty) = empty {
+                std::mem::swap(empty, fingerprint);
+                done.has_changed = true;
+            } else {
+                done.has_kept = true;
             }
-            if older.is_empty() || newest.iter().any(|&slot| slot != 0) {
-                break;
-            }
-            self.layers.pop();
         }
-        self.removed = 0;
+        done.slots = done.slots.saturating_add(most_slots);
+        if done.slots < newest.len() {
+            return Step::More;
+        }
+        if done.has_kept {
+            return Step::Done(());
+        }
+        *done = Compaction { has_changed: true, emptied: self.layers.pop(), ..Compaction::default() };
+        Step::More
+    }
+
+    /// Counts removed items anew. Returns `true` if there were any.
+    pub(super) const fn forget_removed(&mut self) -> bool {
+        std::mem::replace(&mut self.removed, 0) > 0
+    }
+
+    /// Returns `true` if there are older layers, whose free slots may take fingerprints of the newest one.
+    pub(super) const fn may_compact(&self) -> bool {
+        self.layers.len() > 1
     }
 
     pub(super) fn size(&self) -> u64 {
@@ -316,5 +352,71 @@ impl Imported {
             self.shape.iterations,
             self.shape.expansion,
         ))
+    }
+}
+
+/// How far a compaction has come with the newest layer that is left.
+#[derive(Default)]
+struct Compaction {
+    /// The slots of that layer that have been looked at.
+    slots: usize,
+    /// One of them keeps its fingerprint, for which older layers have no room.
+    has_kept: bool,
+    /// Something has changed, in this layer or before.
+    has_changed: bool,
+    /// The layer before this one, which was empty in the end.
+    emptied: Option<Vec<u8>>,
+}
+
+/// A compaction in steps, of a copy.
+pub(crate) struct Compacting {
+    copy: Imported,
+    /// `None` while layers are copied.
+    done: Option<Compaction>,
+}
+
+impl Compacting {
+    /// How many bytes a step copies.
+    const COPIED: usize = 256 << 10;
+
+    /// How many slots a step looks at.
+    const SLOTS: usize = 1 << 12;
+
+    pub(super) fn of(imported: &Imported) -> Result<Self, CommandError> {
+        Ok(Self { copy: imported.without_layers()?, done: None })
+    }
+
+    /// Does a part of the work, of a filter that is always the same. In the end returns the compacted filter, if it differs.
+    pub(super) fn step(&mut self, imported: &Imported) -> Result<Step<Option<Imported>>, CommandError> {
+        let Some(done) = &mut self.done else {
+            self.copy_some(imported)?;
+            return Ok(Step::More);
+        };
+        if matches!(self.copy.compact_some(done, Self::SLOTS), Step::More) {
+            return Ok(Step::More);
+        }
+        let layers = std::mem::take(&mut self.copy.layers);
+        let compacted =
+            Imported { shape: imported.shape, layers, items: imported.items, removed: 0, stamp: Stamp::new() };
+        Ok(Step::Done(done.has_changed.then_some(compacted)))
+    }
+
+    fn copy_some(&mut self, imported: &Imported) -> Result<(), CommandError> {
+        let copies = &mut self.copy.layers;
+        let missing =
+            imported.layers.iter().zip(copies.iter_mut()).last().map(|(layer, copy)| (&layer[copy.len()..], copy));
+        match missing {
+            Some((rest, copy)) if !rest.is_empty() => copy.extend_from_slice(&rest[..rest.len().min(Self::COPIED)]),
+            _ => match imported.layers.get(copies.len()) {
+                Some(layer) => copies.push(list_for(layer.len())?),
+                None => self.done = Some(Compaction::default()),
+            },
+        }
+        Ok(())
+    }
+
+    /// The last layer that was removed, if it is still here.
+    pub(super) fn take_waste(&mut self) -> Option<Vec<u8>> {
+        self.done.as_mut()?.emptied.take()
     }
 }

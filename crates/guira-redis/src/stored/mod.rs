@@ -16,4 +16,4 @@ pub use growing::Growing;
 pub use imported::Imported;
 pub use incoming::Incoming;
 pub use stored_filter::StoredFilter;
-pub(crate) use work::{Progress, Task, Waste, Work, all_growing};
+pub(crate) use work::{Progress, Task, Waste, Work, Workpieces};

@@ -201,21 +201,23 @@ impl StoredFilter {
         }
     }
 
-    /// Counts removed items anew, as after [`compact`](Self::compact).
-    pub(crate) const fn forget_removed(&mut self) {
-        if let Self::Growing(growing) = self {
-            growing.removed = 0;
+    /// Counts removed items anew, as after [`compact`](Self::compact). Returns `true` if there were any.
+    pub(crate) const fn forget_removed(&mut self) -> bool {
+        match self {
+            Self::Growing(growing) => growing.forget_removed(),
+            Self::Imported(imported) => imported.forget_removed(),
+            Self::Expiring(_) | Self::Incoming(_) => false,
         }
     }
 
-    pub(crate) fn compact(&mut self) -> Result<(), CommandError> {
+    /// Returns `true` if that changed anything.
+    pub(crate) fn compact(&mut self) -> Result<bool, CommandError> {
         match self {
-            Self::Growing(growing) => growing.compact()?,
-            Self::Expiring(_) => return Err(CommandError::CompactExpiring),
-            Self::Imported(imported) => imported.compact(),
-            Self::Incoming(incoming) => return Err(incoming.refusal()),
+            Self::Growing(growing) => growing.compact(),
+            Self::Expiring(_) => Err(CommandError::CompactExpiring),
+            Self::Imported(imported) => Ok(imported.compact()),
+            Self::Incoming(incoming) => Err(incoming.refusal()),
         }
-        Ok(())
     }
 
     /// Refuses filters that can't be merged into this one, as far as that is known without looking at their tables.

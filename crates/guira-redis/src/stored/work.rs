@@ -2,10 +2,14 @@
 
 use guira::CuckooFilter;
 use guira::raw::{FileEnds, Merging, RawInsert as _, Shrinking, Step, Summing};
+use smallvec::SmallVec;
 
+use super::imported::Compacting;
 use super::stamp::Stamp;
-use super::{Growing, StoredFilter};
+use super::{Growing, Imported, StoredFilter};
 use crate::cast::wide;
+use crate::error::CommandError;
+use crate::memory::short_list_for;
 
 /// Less is done faster than clients notice, in bytes of all tables.
 const WORTH_STEPS: u64 = 256 << 10;
@@ -20,7 +24,7 @@ pub(crate) enum Task {
     Settle,
     /// The first is summed up, for the header of its dump.
     SumUp,
-    /// The first is shrunk.
+    /// The first is shrunk, or compacted.
     Shrink,
     /// The others are merged into a copy of the first.
     Merge,
@@ -42,6 +46,7 @@ pub(crate) struct Work {
 #[expect(clippy::large_enum_variant, reason = "there is one at a time")]
 pub(crate) enum Waste {
     Filter(CuckooFilter),
+    Layer(Vec<u8>),
     Phase(Phase),
 }
 
@@ -51,6 +56,7 @@ pub(crate) enum Phase {
     Summing(Summing),
     Shrinking(Shrinking),
     Merging(Merging),
+    Compacting(Compacting),
 }
 
 /// Where filters change too often, it is done at once.
@@ -62,26 +68,66 @@ pub(crate) enum Progress {
     /// There is more to do.
     More,
     /// All is done. If there is no filter, what remains is to be done at once.
-    Done(Option<Growing>),
+    Done(Option<StoredFilter>),
     /// This is the header of the file, and what is behind its table.
     SummedUp(FileEnds),
     /// All is done, and the filters stay as they are.
     Unchanged,
 }
 
-/// The filters, where all of them are such as are worked on in steps.
-pub(crate) fn all_growing<'filters>(
-    filters: impl IntoIterator<Item = Option<&'filters StoredFilter>>,
-) -> impl Iterator<Item = Option<&'filters Growing>> {
-    filters.into_iter().map(|filter| match filter {
-        Some(StoredFilter::Growing(growing)) => Some(growing),
-        _ => None,
-    })
+/// Filters that are worked on in steps.
+pub(crate) enum Workpieces<'filters> {
+    Growing(SmallVec<[&'filters Growing; 4]>),
+    Imported(&'filters Imported),
+}
+
+impl<'filters> Workpieces<'filters> {
+    /// All filters, or `None` if nothing is done in steps with these, or one is missing.
+    ///
+    /// # Errors
+    ///
+    /// [`CommandError::OutOfMemory`].
+    pub(crate) fn of(
+        filters: impl ExactSizeIterator<Item = Option<&'filters StoredFilter>>,
+    ) -> Result<Option<Self>, CommandError> {
+        let mut all: SmallVec<[&Growing; 4]> = short_list_for(filters.len())?;
+        let is_single = filters.len() == 1;
+        for filter in filters {
+            match filter {
+                Some(StoredFilter::Growing(growing)) => all.push(growing),
+                Some(StoredFilter::Imported(imported)) if is_single => return Ok(Some(Self::Imported(imported))),
+                _ => return Ok(None),
+            }
+        }
+        Ok(Some(Self::Growing(all)))
+    }
+
+    /// How many there are.
+    pub(crate) fn count(&self) -> usize {
+        match self {
+            Self::Growing(all) => all.len(),
+            Self::Imported(_) => 1,
+        }
+    }
+
+    fn stamps(&self) -> impl Iterator<Item = u64> {
+        let (growing, imported): (&[&Growing], _) = match self {
+            Self::Growing(all) => (all, None),
+            Self::Imported(imported) => (&[], Some(imported.stamp.get())),
+        };
+        growing.iter().map(|growing| growing.stamp.get()).chain(imported)
+    }
 }
 
 impl Task {
     /// Whether it may take so long with these filters that steps are worth while.
-    pub(crate) fn is_worth_steps(self, filters: &[&Growing]) -> bool {
+    pub(crate) fn is_worth_steps(self, filters: &Workpieces<'_>) -> bool {
+        let filters = match filters {
+            Workpieces::Growing(all) => all,
+            Workpieces::Imported(imported) => {
+                return self == Self::Shrink && imported.may_compact() && imported.size() >= WORTH_STEPS;
+            }
+        };
         let size: u64 = filters.iter().map(|growing| wide(growing.filter.size_in_bytes())).sum();
         let is_settled = filters.iter().all(|growing| growing.is_settled());
         let has_more = match self {
@@ -105,13 +151,12 @@ impl Work {
     }
 
     /// Returns `true` if the filters are what they were when the work began.
-    pub(crate) fn is_about(&self, filters: &[&Growing]) -> bool {
-        self.stamps.iter().copied().eq(filters.iter().map(|growing| growing.stamp.get()))
+    pub(crate) fn is_about(&self, filters: &Workpieces<'_>) -> bool {
+        self.stamps.iter().copied().eq(filters.stamps())
     }
 
     /// Does a part of the work with filters that are settled. Where there is no memory, nothing more is done in steps.
-    pub(crate) fn step(&mut self, filters: &[&Growing]) -> Progress {
-        let Some((first, rest)) = filters.split_first() else { return Progress::Done(None) };
+    pub(crate) fn step(&mut self, filters: &Workpieces<'_>) -> Progress {
         if matches!(self.phase, Phase::Settling) {
             return self.begin(filters);
         }
@@ -120,15 +165,24 @@ impl Work {
             self.waste = Some(Waste::Phase(std::mem::replace(&mut self.phase, Phase::Settling)));
             return if self.restarts > MOST_RESTARTS { Progress::Done(None) } else { Progress::More };
         }
+        match filters {
+            Workpieces::Growing(all) => self.step_growing(all),
+            Workpieces::Imported(imported) => self.step_imported(imported),
+        }
+    }
+
+    fn step_growing(&mut self, filters: &[&Growing]) -> Progress {
+        let Some((first, rest)) = filters.split_first() else { return Progress::Done(None) };
         match &mut self.phase {
             Phase::Settling => Progress::More,
+            Phase::Compacting(_) => Progress::Done(None),
             Phase::Summing(summing) => match summing.step(&first.filter) {
                 Step::More => Progress::More,
                 Step::Done(ends) => Progress::SummedUp(ends),
             },
             Phase::Shrinking(shrinking) => match shrinking.step(&first.filter) {
                 Ok(Step::More) => Progress::More,
-                Ok(Step::Done(Some(shrunk))) => Progress::Done(Some(Growing::new(shrunk))),
+                Ok(Step::Done(Some(shrunk))) => Progress::Done(Some(StoredFilter::Growing(Growing::new(shrunk)))),
                 Ok(Step::Done(None)) => Progress::Unchanged,
                 Err(_) => Progress::Done(None),
             },
@@ -140,7 +194,7 @@ impl Work {
                     Ok(Step::More) => Progress::More,
                     Ok(Step::Done(merged)) => Progress::Done(merged.map(|filter| {
                         let removed = filters.iter().map(|growing| growing.removed).fold(0, u64::saturating_add);
-                        Growing { filter, removed, stamp: Stamp::new() }
+                        StoredFilter::Growing(Growing { filter, removed, stamp: Stamp::new() })
                     })),
                     Err(_) => Progress::Done(None),
                 }
@@ -148,14 +202,25 @@ impl Work {
         }
     }
 
+    fn step_imported(&mut self, imported: &Imported) -> Progress {
+        let Phase::Compacting(compacting) = &mut self.phase else { return Progress::Done(None) };
+        match compacting.step(imported) {
+            Ok(Step::More) => Progress::More,
+            Ok(Step::Done(Some(compacted))) => Progress::Done(Some(StoredFilter::Imported(compacted))),
+            Ok(Step::Done(None)) => Progress::Unchanged,
+            Err(_) => Progress::Done(None),
+        }
+    }
+
     /// What is of no use any more, if there is something.
     pub(crate) fn take_waste(&mut self) -> Option<Waste> {
         let waste = match &mut self.phase {
             Phase::Settling | Phase::Summing(_) => None,
-            Phase::Shrinking(shrinking) => shrinking.take_waste(),
-            Phase::Merging(merging) => merging.take_waste(),
+            Phase::Shrinking(shrinking) => shrinking.take_waste().map(Waste::Filter),
+            Phase::Merging(merging) => merging.take_waste().map(Waste::Filter),
+            Phase::Compacting(compacting) => compacting.take_waste().map(Waste::Layer),
         };
-        waste.map(Waste::Filter).or_else(|| self.waste.take())
+        waste.or_else(|| self.waste.take())
     }
 
     /// All that the work has made, in the end.
@@ -163,27 +228,38 @@ impl Work {
         Waste::Phase(self.phase)
     }
 
-    fn begin(&mut self, filters: &[&Growing]) -> Progress {
+    fn begin(&mut self, filters: &Workpieces<'_>) -> Progress {
         self.stamps.clear();
-        if self.stamps.try_reserve(filters.len()).is_err() {
+        if self.stamps.try_reserve(filters.count()).is_err() {
             return Progress::Done(None);
         }
-        self.stamps.extend(filters.iter().map(|growing| growing.stamp.get()));
-        self.phase = match (self.task, filters) {
-            (Task::Settle, _) | (_, []) => return Progress::Done(None),
-            (Task::SumUp, _) => Phase::Summing(Summing::default()),
-            (Task::Shrink, _) => Phase::Shrinking(Shrinking::default()),
-            (Task::Merge, [first, rest @ ..]) => {
-                let Ok(others) = crate::memory::collected(rest.iter().map(|other| &other.filter)) else {
-                    return Progress::Done(None);
-                };
-                match Merging::of(&first.filter, &others) {
-                    Ok(Some(merging)) => Phase::Merging(merging),
-                    Ok(None) | Err(_) => return Progress::Done(None),
-                }
+        self.stamps.extend(filters.stamps());
+        let begun = match filters {
+            Workpieces::Growing(all) => self.task.begin(all),
+            Workpieces::Imported(imported) if self.task == Task::Shrink => {
+                Compacting::of(imported).ok().map(Phase::Compacting)
             }
+            Workpieces::Imported(_) => None,
         };
+        let Some(phase) = begun else { return Progress::Done(None) };
+        self.phase = phase;
         Progress::More
+    }
+}
+
+impl Task {
+    /// Begins with filters that are settled. `None` if that was all, or there is no memory.
+    fn begin(self, filters: &[&Growing]) -> Option<Phase> {
+        let (first, rest) = filters.split_first()?;
+        match self {
+            Self::Settle => None,
+            Self::SumUp => Some(Phase::Summing(Summing::default())),
+            Self::Shrink => Some(Phase::Shrinking(Shrinking::default())),
+            Self::Merge => {
+                let others = crate::memory::collected(rest.iter().map(|other| &other.filter)).ok()?;
+                Merging::of(&first.filter, &others).ok()?.map(Phase::Merging)
+            }
+        }
     }
 }
 
@@ -191,8 +267,10 @@ impl StoredFilter {
     /// Gives the filter another stamp, before it may be changed.
     #[cold]
     pub(crate) fn renew_stamp(&mut self) {
-        if let Self::Growing(growing) = self {
-            growing.stamp = Stamp::new();
+        match self {
+            Self::Growing(growing) => growing.stamp = Stamp::new(),
+            Self::Imported(imported) => imported.stamp = Stamp::new(),
+            Self::Expiring(_) | Self::Incoming(_) => {}
         }
     }
 
@@ -219,6 +297,8 @@ impl StoredFilter {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::settings::Limits;
+    use crate::stored::Incoming;
 
     /// Copies of a few keys, too many for half of the table, though that has slots for far more.
     fn crowded(first: u64) -> Option<CuckooFilter> {
@@ -239,7 +319,39 @@ mod tests {
         let growing = Growing::new(filter);
         assert!(growing.may_shrink());
         let mut work = Work::new(Task::Shrink);
-        let outcome = std::iter::repeat_with(|| work.step(&[&growing])).find(|step| !matches!(step, Progress::More));
+        let pieces = Workpieces::Growing(SmallVec::from_slice(&[&growing]));
+        let outcome = std::iter::repeat_with(|| work.step(&pieces)).find(|step| !matches!(step, Progress::More));
         assert!(matches!(outcome, Some(Progress::Unchanged)));
+    }
+
+    /// A filter of RedisBloom with layers of 128, 256 and so on fingerprints, of which nine in ten were removed.
+    fn imported() -> Imported {
+        let numbers = [0_u64, 64, 0, 1].into_iter().flat_map(u64::to_le_bytes);
+        let header: Vec<u8> = numbers.chain([2_u16, 20, 2].into_iter().flat_map(u16::to_le_bytes)).collect();
+        let mut incoming = Incoming::new(&header, None, Limits::Lifted).expect("a header");
+        incoming.take(129, &[0; 128]).expect("an empty layer");
+        let Ok(StoredFilter::Imported(mut imported)) = incoming.finish() else { panic!("it is whole") };
+        let item = |number: u32| number.to_le_bytes();
+        (0..20_000).for_each(|number| imported.store(&item(number), Limits::Lifted).expect("it grows"));
+        assert!((0..18_000).all(|number| imported.remove(&item(number))));
+        imported
+    }
+
+    #[test]
+    fn a_compaction_in_steps_is_that_in_one_go() {
+        let imported = imported();
+        let mut expected = imported.try_clone().expect("there is memory");
+        assert!(expected.compact());
+        assert!(expected.layers().len() < imported.layers().len());
+        let mut work = Work::new(Task::Shrink);
+        let compact = |work: &mut Work, imported| {
+            let pieces = Workpieces::Imported(imported);
+            std::iter::repeat_with(|| work.step(&pieces)).find(|step| !matches!(step, Progress::More))
+        };
+        let Some(Progress::Done(Some(compacted))) = compact(&mut work, &imported) else { panic!("it is compacted") };
+        assert_eq!(compacted, StoredFilter::Imported(expected));
+        let StoredFilter::Imported(compacted) = compacted else { panic!("it is still an imported one") };
+        let mut work = Work::new(Task::Shrink);
+        assert!(matches!(compact(&mut work, &compacted), Some(Progress::Unchanged)));
     }
 }

@@ -560,3 +560,15 @@ fn a_filter_made_like_another_is_merged_with_it_and_one_with_a_key_of_its_own_is
         Ok(Command::ReserveLike { other: b"other" })
     ));
 }
+
+#[test]
+fn a_compaction_is_told_only_where_it_changes_something() {
+    let mut key = Key::default();
+    let told = |key: &mut Key| key.told(&[b"CF.COMPACT"]).expect("it is compacted").1;
+    let items: Vec<String> = (0..1000).map(|item| item.to_string()).collect();
+    key.run(&format!("CF.INSERT ITEMS {}", items.join(" ")));
+    assert_eq!(told(&mut key), Vec::<Vec<u8>>::new());
+    key.run(&format!("CF.MDEL {}", items[10..].join(" ")));
+    assert_eq!(told(&mut key), [b"CF.COMPACT"]);
+    assert_eq!(told(&mut key), Vec::<Vec<u8>>::new());
+}

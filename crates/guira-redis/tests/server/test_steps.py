@@ -7,6 +7,7 @@ import redis
 from redis.backoff import NoBackoff
 from redis.retry import Retry
 
+import redisbloom
 from servers import digest, follow, in_step, until
 from stops import Raw, item
 
@@ -194,6 +195,33 @@ def test_a_compaction_in_steps_is_that_at_once_and_is_replicated(server, start):
     assert digest(replica.client(), "a") == digest(client, "a")
     server.restart()
     assert holds(server.client(), "a", range(1000))
+
+
+def test_a_filter_of_redisbloom_is_compacted_in_steps_and_loses_nothing(server, start):
+    client = server.client()
+    replica = start()
+    follow(replica, server)
+    for position, chunk in redisbloom.Filter(1 << 17, 2, 2).chunks():
+        client.execute_command("CF.LOADCHUNK", "a", position, chunk)
+    insert(server, "a", range(3 * ITEMS))
+    remove(server, "a", range(1000, 3 * ITEMS))
+    client.copy("a", "expected")
+    assert at_once(client, "CF.COMPACT", "expected") == b"OK"
+    client.copy("a", "written")
+    before = client.cf().info("a")["size"]
+    assert client.execute_command("CF.COMPACT", "a") == b"OK"
+    assert digest(client, "a") == digest(client, "expected")
+    assert client.cf().info("a")["size"] < before / 4 and client.cf().info("a")["deletedNum"] == 0
+    # What is stored meanwhile is not lost.
+    compaction, number = Meanwhile(server, "CF.COMPACT", "written"), 3 * ITEMS
+    while compaction.thread.is_alive():
+        assert client.execute_command("CF.ADD", "written", item(number)) == 1
+        number += 1
+    assert compaction.result() == b"OK" and number > 3 * ITEMS
+    assert holds(client, "written", [*range(1000), *range(3 * ITEMS, number)])
+    in_step(replica, server)
+    for key in ("a", "written"):
+        assert digest(replica.client(), key) == digest(client, key)
 
 
 def test_a_table_that_is_being_doubled_is_dumped_in_steps(server):
