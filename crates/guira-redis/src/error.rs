@@ -96,6 +96,8 @@ pub enum CommandError {
     OutOfMemory,
     /// Nothing may be changed at the moment.
     Paused,
+    /// The server has become a replica since the command came.
+    Demoted,
     /// A filter that a command began with is gone, perhaps to another node of the cluster.
     Gone,
     /// A filter was to be merged into itself.
@@ -180,6 +182,9 @@ impl fmt::Display for CommandError {
             ),
             Self::Paused => formatter
                 .write_str("TRYAGAIN clients are paused, so the filter is as it was: send the command again"),
+            Self::Demoted => formatter.write_str(
+                "TRYAGAIN this server has become a replica, so nothing has changed: send the command again",
+            ),
             Self::Gone => formatter.write_str(
                 "TRYAGAIN a filter was removed, or moved to another node, so nothing has changed: send the command again",
             ),

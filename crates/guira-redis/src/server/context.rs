@@ -13,6 +13,7 @@ pub(super) struct Context(pub(super) *mut RawContext);
 // REDISMODULE_CTX_FLAGS_*
 const SCRIPT: c_int = 1;
 const TRANSACTION: c_int = 1 << 1;
+const READ_ONLY: c_int = 1 << 4;
 const CLUSTER: c_int = 1 << 5;
 const NEVER_BLOCKED: c_int = 1 << 21;
 const REPLICATED: c_int = 1 << 12;
@@ -37,6 +38,11 @@ impl Context {
     /// replica loads another set of data, nothing but clients' commands is done.
     pub(super) fn may_wait(self) -> bool {
         !self.must_obey() && self.flags() & (SCRIPT | TRANSACTION | NEVER_BLOCKED | ASYNC_LOADING) == 0
+    }
+
+    /// Returns `true` if the server is a replica that takes no changes from clients.
+    pub(super) fn is_read_only(self) -> bool {
+        self.flags() & READ_ONLY != 0
     }
 
     /// Returns `true` if the server is a node of a cluster.

@@ -154,13 +154,18 @@ impl Job {
         }
     }
 
+    /// Whether the command is one that changes a filter.
+    fn has_change(&self) -> bool {
+        self.name != CommandName::ScanDump
+    }
+
     /// Whether the command has to wait with its change.
     ///
     /// Where clients are paused, perhaps until a replica takes over, replicas must not be told of anything: the server ends itself if they
     /// are.
     fn must_wait(&self) -> bool {
         // SAFETY: the function has no arguments, and only looks at the state of the server.
-        self.name != CommandName::ScanDump && unsafe { (functions().avoid_replica_traffic)() != 0 }
+        self.has_change() && unsafe { (functions().avoid_replica_traffic)() != 0 }
     }
 
     /// Opens its keys.
@@ -222,6 +227,10 @@ unsafe extern "C" fn reply(context: *mut RawContext, arguments: *mut *mut RawStr
     // Clients may have been paused since the last turn.
     if job.must_wait() {
         return run::refuse(context, job.name, &CommandError::Paused);
+    }
+    // Valkey 9 lets clients of a cluster wait where a replica has taken over, and nobody is told of a change on what is a replica now.
+    if job.has_change() && context.is_read_only() {
+        return run::refuse(context, job.name, &CommandError::Demoted);
     }
     // A slot may be on its way to another node, key by key: a destination that is gone must not be made here of the sources alone.
     if context.is_in_cluster() && job.has_lost_filters(context) {

@@ -8,7 +8,7 @@ import time
 import pytest
 import redis
 
-from servers import Server, digest, until
+from servers import Server, digest, in_step, until
 from test_steps import ITEMS, Meanwhile, holds, insert
 
 NODES = 3
@@ -201,6 +201,30 @@ def test_what_is_done_in_steps_makes_nothing_anew_of_what_has_moved(cluster):
     assert digest(there, "{tag}a") == before
     assert there.execute_command("CF.MERGE", "{tag}a", "{tag}b") == b"OK"
     assert holds(there, "{tag}a", range(2 * ITEMS))
+
+
+def test_a_merge_is_on_both_nodes_or_neither_where_a_replica_takes_over_meanwhile(cluster):
+    primary, replica = cluster.primaries[0], cluster.replica
+    old, new = primary.client(), replica.client()
+    tag = next(tag for tag in map(str, range(100)) if old.execute_command("CLUSTER", "KEYSLOT", tag) < SLOTS // NODES)
+    for key, first in [(f"{{{tag}}}a", 0), (f"{{{tag}}}b", ITEMS)]:
+        old.execute_command("CF.RESERVE", key, 1000, "MAXCAPACITY", 4 * ITEMS, "HASH", "xxh3")
+        insert(primary, key, range(first, first + ITEMS))
+    key, other = f"{{{tag}}}a", f"{{{tag}}}b"
+    in_step(replica, primary)
+    merge = Meanwhile(primary, "CF.MERGE", key, other)
+    until(lambda: old.info("clients")["blocked_clients"] > 0 or not merge.thread.is_alive(), "it waits")
+    assert merge.thread.is_alive(), "the merge was over too soon for this test"
+    new.execute_command("CLUSTER", "FAILOVER")
+    # Its end waits while clients are paused until the other takes over.
+    reply = merge.result()
+    until(lambda: new.info("replication")["role"] == "master", "the replica is promoted")
+    until(lambda: old.info("replication")["role"] == "slave", "the primary is a replica now")
+    in_step(primary, replica)
+    assert digest(old, key) == digest(new, key), reply
+    if isinstance(reply, redis.exceptions.RedisError):
+        assert new.execute_command("CF.MERGE", key, other) == b"OK"
+    assert holds(new, key, range(2 * ITEMS))
 
 
 def test_a_primary_is_killed_and_its_replica_takes_over(cluster):
