@@ -128,10 +128,10 @@ pub fn execute<'arguments>(
             insert_one(item, repeats, filter, limits, clock, |result| Ok(Reply::Flag(result?)))
         }),
         Command::Insert { ref creation, absent, at, items, repeats } => {
-            refuse_time_without_use(at, place)?;
             if absent == Absent::Refused && place.filter().is_none() {
                 return Err(CommandError::NotFound);
             }
+            refuse_time_without_use(at, place.filter())?;
             let now = || at.unwrap_or_else(clock);
             change_or_create(place, creation.as_deref(), settings, limits, |filter, age| match *items {
                 [item] => insert_one(item, repeats, filter, limits, now, |result| list_of_one(result, repeats, age)),
@@ -159,8 +159,8 @@ pub fn execute<'arguments>(
             Ok(answer(Reply::Count(count)))
         }
         Command::Delete { item, at } => {
-            refuse_time_without_use(at, place)?;
             let filter = place.filter_mut().ok_or(CommandError::NothingToRemoveFrom)?;
+            refuse_time_without_use(at, Some(filter))?;
             let mut told = list_if_told(filter, 1)?;
             let is_removed = filter.remove(item, || at.unwrap_or_else(clock))?;
             let changes = match filter.time() {
@@ -202,10 +202,12 @@ pub fn execute<'arguments>(
 
 /// Refuses a time for any filter but one whose items expire.
 #[inline]
-fn refuse_time_without_use(at: Option<u64>, place: &impl Place) -> Result<(), CommandError> {
-    match at {
-        Some(_) if place.filter().and_then(StoredFilter::time).is_none() => Err(CommandError::TimeNotUsed),
-        _ => Ok(()),
+fn refuse_time_without_use(at: Option<u64>, filter: Option<&StoredFilter>) -> Result<(), CommandError> {
+    match (at, filter) {
+        (None, _) | (_, Some(StoredFilter::Expiring(_))) => Ok(()),
+        // It may be one of these.
+        (Some(_), Some(StoredFilter::Incoming(incoming))) => Err(incoming.refusal()),
+        (Some(_), None | Some(StoredFilter::Growing(_) | StoredFilter::Imported(_))) => Err(CommandError::TimeNotUsed),
     }
 }
 

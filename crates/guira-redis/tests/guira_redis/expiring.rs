@@ -4,8 +4,8 @@
 use std::collections::BTreeMap;
 
 use guira_redis::{
-    Command, CommandError, CommandName, Insertion, Limits, Outcome, Reply, Settings, StoredFilter, Told, execute,
-    merge, reserve_like, scan_dump,
+    Command, CommandError, CommandName, Insertion, Limits, Outcome, Reply, Secret, Settings, StoredFilter, Told,
+    execute, merge, reserve_like, scan_dump,
 };
 
 /// In the year 2027.
@@ -282,12 +282,28 @@ fn what_filters_with_a_lifetime_are_not_for_is_refused_with_the_reason() {
         ("CF.RESERVE 100 LIFETIME", "ERR wrong number of arguments for 'cf.reserve' command"),
         ("CF.INSERT AT 5 ITEMS a", "AT: only filters with LIFETIME have a time"),
         ("CF.INSERT AT", "ERR wrong number of arguments for 'cf.insert' command"),
-        ("CF.DEL a AT 5", "AT: only filters with LIFETIME have a time"),
+        ("CF.INSERT NOCREATE AT 5 ITEMS a", "ERR not found"),
+        ("CF.DEL a AT 5", "Not found"),
         ("CF.DEL a ON 5", "Unknown argument received"),
         ("CF.DEL a AT", "ERR wrong number of arguments for 'cf.del' command"),
     ];
     for (line, text) in refusals {
         assert_eq!(pair.refusal(line), text, "{line}");
+    }
+    let timed = ["CF.INSERT AT 5 ITEMS a", "CF.INSERT NOCREATE AT 5 ITEMS", "CF.DEL a AT 5"];
+    let mut plain = Pair::new("CF.RESERVE 100");
+    for line in timed {
+        assert_eq!(plain.refusal(line), "AT: only filters with LIFETIME have a time", "{line}");
+    }
+    let mut loading = Pair { primary: None, replica: None, now: START };
+    let whole = &mut Pair::new("CF.RESERVE 100 LIFETIME 60").primary;
+    let Ok(Reply::Chunk { bytes: header, .. }) = scan_dump(whole, 0, Secret::Kept, None) else { panic!("a header") };
+    let command = Command::LoadChunk { position: 1, data: &header, key: None };
+    for place in [&mut loading.primary, &mut loading.replica] {
+        execute(&command, place, Settings::default, Limits::Lifted, || START).expect("it begins");
+    }
+    for line in timed {
+        assert!(loading.refusal(line).starts_with("ERR the filter is still being loaded"), "{line}");
     }
     pair.run("CF.RESERVE 100 LIFETIME 60 EXPANSION 0 MAXCAPACITY 100");
     assert_eq!(pair.refusal("CF.COMPACT"), "ERR a filter with LIFETIME does not grow, so there is nothing to compact");
