@@ -185,11 +185,12 @@ impl Growing {
         Ok(removed)
     }
 
-    /// Returns `true` if that changed anything.
+    /// Returns `true` if that changed anything, if only that a doubling is over, which decides where later items go.
     pub(super) fn compact(&mut self) -> Result<bool, CommandError> {
-        let before = self.filter.parameters().half_doublings();
+        let before = (self.is_settled(), self.filter.parameters().half_doublings());
         self.filter.try_shrink_to_fit().map_err(guira::BuildError::from)?;
-        Ok(self.forget_removed() | (self.filter.parameters().half_doublings() != before))
+        let now = (self.is_settled(), self.filter.parameters().half_doublings());
+        Ok(self.forget_removed() | (now != before))
     }
 
     /// Counts removed items anew. Returns `true` if there were any.

@@ -572,3 +572,26 @@ fn a_compaction_is_told_only_where_it_changes_something() {
     assert_eq!(told(&mut key), [b"CF.COMPACT"]);
     assert_eq!(told(&mut key), Vec::<Vec<u8>>::new());
 }
+
+/// A transaction compacts in one go, which ends a doubling.
+#[test]
+fn a_replica_holds_the_same_however_often_a_filter_is_compacted_while_it_grows() {
+    let [mut primary, mut replica] = [(), ()].map(|()| Key::default());
+    for key in [&mut primary, &mut replica] {
+        key.run("CF.RESERVE 20000 MAXCAPACITY 1000000 HASH xxh3");
+    }
+    let mut told = 0;
+    for start in (0..200_000).step_by(500) {
+        let items: Vec<String> = (start..start + 500).map(|item| item.to_string()).collect();
+        let insertion = format!("CF.INSERT ITEMS {}", items.join(" "));
+        for key in [&mut primary, &mut replica] {
+            key.run(&insertion);
+        }
+        for command in primary.told(&[b"CF.COMPACT"]).expect("it is compacted").1 {
+            replica.run(&String::from_utf8(command).expect("a command"));
+            told += 1;
+        }
+    }
+    assert!(primary.value == replica.value, "after {told} compactions");
+    assert!(told > 0, "none fell into a doubling");
+}
