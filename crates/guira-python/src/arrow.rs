@@ -180,7 +180,8 @@ impl Column {
 
 /// A value of a column of strings or bytes.
 pub(crate) enum Value<'column> {
-    Text(&'column str),
+    /// The bytes of text, which are UTF-8 as far as its producer says.
+    Text(&'column [u8]),
     Bytes(&'column [u8]),
 }
 
@@ -195,7 +196,7 @@ fn visit_values(
     macro_rules! each {
         ($column:expr, $value:path) => {{
             let column = $column;
-            rows.try_for_each(|row| visit(row.map(|row| $value(column.value(row)))))
+            rows.try_for_each(|row| visit(row.map(|row| $value(column.value(row).as_ref()))))
         }};
     }
     macro_rules! each_of_runs {

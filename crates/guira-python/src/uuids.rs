@@ -87,10 +87,14 @@ pub(crate) fn visit(uuids: &[Option<[u8; 16]>], visitor: &mut impl Visit) -> PyR
     Ok(())
 }
 
-fn of_text(text: &str) -> PyResult<[u8; 16]> {
-    match Uuid::try_parse(text) {
+/// The UUID of a text, which need not be UTF-8: where a column comes from a file, nobody may have looked.
+fn of_text(text: &[u8]) -> PyResult<[u8; 16]> {
+    match Uuid::try_parse_ascii(text) {
         Ok(uuid) => Ok(uuid.into_bytes()),
-        Err(error) => Err(PyValueError::new_err(format!("{text:?} is not the text of a UUID: {error}"))),
+        Err(error) => {
+            let text = String::from_utf8_lossy(text);
+            Err(PyValueError::new_err(format!("{text:?} is not the text of a UUID: {error}")))
+        }
     }
 }
 
@@ -105,7 +109,7 @@ fn of_objects<'py>(objects: impl ExactSizeIterator<Item = Bound<'py, PyAny>>) ->
 
 fn of_object(object: &Bound<'_, PyAny>) -> PyResult<Option<[u8; 16]>> {
     if let Ok(text) = object.cast::<PyString>() {
-        return of_text(text.to_str()?).map(Some);
+        return of_text(text.to_str()?.as_bytes()).map(Some);
     }
     let bytes = match object.cast::<PyBytes>() {
         Ok(bytes) => bytes.clone(),

@@ -279,6 +279,19 @@ def test_uuids_are_one_key_if_asked_for_and_text_otherwise(column):
         keys.uuid([5])
 
 
+def test_text_that_is_no_utf8_is_no_uuid_and_named_with_replacement_characters():
+    # As a Parquet file may have it: pyarrow does not look at the bytes.
+    column = pa.array([TEXTS[0].encode(), b"\xff\xfe\xf0"])
+    for type_ in (pa.string(), pa.large_string()):
+        text = column.cast(pa.binary() if type_ == pa.string() else pa.large_binary()).view(type_)
+        for given in (text, text[1:], text.dictionary_encode(), pa.chunked_array([text])):
+            with pytest.raises(ValueError, match='"\ufffd+" is not the text of a UUID'):
+                keys.uuid(given)
+    view = pa.Array.from_buffers(pa.string_view(), 2, column.cast(pa.binary_view()).buffers())
+    with pytest.raises(ValueError, match='"\ufffd+" is not the text of a UUID'):
+        keys.uuid(view)
+
+
 REFUSED = {
     "NumPy, float": (np.zeros(2), "of float64: a float is no key"),
     "NumPy, float16": (np.zeros(2, "f2"), "of float16: a float"),
