@@ -122,6 +122,10 @@ fn of_numpy<'py>(array: &Bound<'py, PyAny>) -> PyResult<Reading<'py>> {
     }
 }
 
+/// What to do with a column of pandas that has times.
+const A_TIME: &str = "a time is no key, since it has several spellings; cast it with .astype('int64'), for the number of its \
+                      units, or with .astype(str)";
+
 fn of_pandas<'py>(series: &Bound<'py, PyAny>) -> PyResult<Reading<'py>> {
     let py = series.py();
     let dtype = series.getattr("dtype")?;
@@ -129,12 +133,7 @@ fn of_pandas<'py>(series: &Bound<'py, PyAny>) -> PyResult<Reading<'py>> {
     if dtype.is_instance(&py.import("numpy")?.getattr("dtype")?)? {
         return match dtype.getattr("kind")?.extract::<char>()? {
             'O' => objects(series, "tolist"),
-            'M' | 'm' => Err(refused(
-                &name_of(series),
-                format_args!("of dtype {dtype}"),
-                "a time is no key, since it has several spellings; cast it with .astype('int64'), for the number of its \
-                 units, or with .astype(str)",
-            )),
+            'M' | 'm' => Err(refused(&name_of(series), format_args!("of dtype {dtype}"), A_TIME)),
             _ => Ok(Reading::Array { array: series.call_method0("to_numpy")?, name: name_of(series) }),
         };
     }
@@ -150,7 +149,30 @@ fn of_pandas<'py>(series: &Bound<'py, PyAny>) -> PyResult<Reading<'py>> {
     if is_arrow && series.hasattr("__arrow_c_stream__")? && py.import("pyarrow").is_ok() {
         return Ok(Reading::Arrow { column: series.clone(), is_table: false });
     }
+    // Of a column in which all is missing, no object would say it.
+    if let Some(advice) = advice(&dtype)? {
+        return Err(refused(&name_of(series), format_args!("of dtype {dtype}"), advice));
+    }
     objects(series, "tolist")
+}
+
+/// What to do with a column of pandas whose values are no keys, by its type; `None` if some values of that type may be keys.
+fn advice(dtype: &Bound<'_, PyAny>) -> PyResult<Option<&'static str>> {
+    let name = dtype.get_type().name()?.to_string();
+    if name == "CategoricalDtype" {
+        let categories = dtype.getattr("categories")?;
+        // Where there are none, they are floats: pandas knew of no type.
+        return if categories.len()? == 0 { Ok(None) } else { advice(&categories.getattr("dtype")?) };
+    }
+    Ok(match (name.as_str(), dtype.getattr("kind")?.extract::<char>()?) {
+        ("PeriodDtype", _) | (_, 'M' | 'm') => Some(A_TIME),
+        ("IntervalDtype", _) => Some("an interval has several values; pass its ends, as .array.left"),
+        (_, 'f') => Some(
+            "a float is no key, since equal numbers have several spellings; cast it to integers, with .astype('Int64')",
+        ),
+        (_, 'c') => Some("a complex number is no key; turn it into strings or bytes, as you like it to be hashed"),
+        _ => None,
+    })
 }
 
 fn of_polars<'py>(series: &Bound<'py, PyAny>) -> PyResult<Reading<'py>> {

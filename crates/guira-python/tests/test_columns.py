@@ -332,13 +332,16 @@ REFUSED = {
     "Arrow, dictionary of an extension": (
         pa.DictionaryArray.from_arrays([0], extension(pa.opaque(pa.binary(), "bits", "x"), [b"x"])), "arrow.opaque"),
     "pandas, float": (pd.Series([1.5], name="price"), '"price" of float64: a float'),
-    "pandas, Float64": (pd.Series([1.5], name="price", dtype="Float64"), '"price" of Float64.*not float'),
+    "pandas, Float64": (pd.Series([1.5], name="price", dtype="Float64"), '"price" of dtype Float64: a float'),
     "pandas, datetime": (pd.Series([MOMENT], name="day"), '"day".*datetime64.*astype'),
-    "pandas, datetime with zone": (pd.Series([pd.Timestamp(0, tz="UTC")], name="day"), '"day".*UTC.*not Timestamp'),
+    "pandas, datetime with zone": (pd.Series([pd.Timestamp(0, tz="UTC")], name="day"), '"day".*UTC.*a time'),
     "pandas, timedelta": (pd.Series([DURATION]), "timedelta64.*astype"),
-    "pandas, period": (pd.Series(pd.period_range("2026", periods=2, freq="D")), "period.*not Period"),
-    "pandas, interval": (pd.Series(pd.interval_range(0, 2)), "interval.*not Interval"),
-    "pandas, category of floats": (pd.Series([1.5], dtype="category"), "category.*not float"),
+    "pandas, period": (pd.Series(pd.period_range("2026", periods=2, freq="D")), "period.*a time"),
+    "pandas, interval": (pd.Series(pd.interval_range(0.0, 2.0)), "interval.*its ends"),
+    "pandas, category of floats": (pd.Series([1.5], dtype="category"), "category: a float"),
+    "pandas, category of times": (pd.Series(pd.Categorical([MOMENT]), name="day"), '"day".*category: a time'),
+    "pandas, sparse floats": (pd.Series(pd.arrays.SparseArray([1.5]), name="price"), '"price".*Sparse.*: a float'),
+    "pandas, sparse complex numbers": (pd.Series(pd.arrays.SparseArray([1j])), "Sparse.*: a complex number"),
     "pandas, decimals": (pd.Series([AMOUNT], name="price"), '"price" of object.*not Decimal'),
     "pandas, dates": (pd.Series([DAY]), "not date"),
     "pandas, float[pyarrow]": (pd.Series([1.5], name="price", dtype="float64[pyarrow]"), '"price".*Float64'),
@@ -381,6 +384,25 @@ def test_a_column_that_stands_for_no_keys_is_refused_with_what_to_do(column, wor
         with pytest.raises(TypeError, match=words):
             use(column)
     assert len(seen) == 0
+
+
+@pytest.mark.parametrize("name", [name for name, (column, _) in REFUSED.items() if isinstance(column, pd.Series) and column.dtype != object])
+def test_a_column_of_pandas_is_refused_whether_or_not_it_has_a_value(name):
+    column, words = REFUSED[name]
+    missing = column.reindex([-1, -2])
+    assert missing.dtype == column.dtype and missing.isna().all()
+    for without_value in (missing, column[:0]):
+        with pytest.raises(TypeError, match=words):
+            CuckooFilter(1000).update(without_value)
+        with pytest.raises(TypeError, match=words):
+            keys.uuid(without_value)
+
+
+def test_a_column_of_pandas_whose_type_is_not_known_as_it_has_no_value_holds_no_keys():
+    for column in (pd.Series([None, None], dtype="category"), pd.Categorical([None, None]), pd.Series([None, None], dtype=object)):
+        seen = CuckooFilter(1000)
+        seen.update(column)
+        assert len(seen) == 0 and seen.contains_many(column).tolist() == [False, False]
 
 
 def test_a_column_of_numbers_that_only_polars_has_is_refused_when_others_hand_it_on():
