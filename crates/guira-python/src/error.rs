@@ -71,7 +71,22 @@ pub(crate) fn reserve_error(error: &ReserveError) -> PyErr {
     }
 }
 
+/// The exception for bytes that are not loaded.
 pub(crate) fn load_error(error: LoadError) -> PyErr {
+    unloaded("", error)
+}
+
+/// The exception for a file that was not loaded, which names it.
+pub(crate) fn load_file_error(error: LoadError, path: &Path) -> PyErr {
+    match error {
+        LoadError::Io(error) => file_error(&error, path),
+        error => unloaded(&format!("{}: ", path.display()), error),
+    }
+}
+
+/// The exception for what was not loaded. Its text begins with what says where it is.
+fn unloaded(place: &str, error: LoadError) -> PyErr {
+    let text = format!("{place}{error}");
     match error {
         LoadError::OtherKind { found, .. } => {
             let class = match found {
@@ -80,13 +95,13 @@ pub(crate) fn load_error(error: LoadError) -> PyErr {
                 FileKind::Counting => "CountingCuckooFilter",
                 FileKind::Map => "CuckooMap",
                 FileKind::Expiring => "ExpiringCuckooFilter",
-                _ => return WrongKindError::new_err(error.to_string()),
+                _ => return WrongKindError::new_err(text),
             };
-            WrongKindError::new_err(format!("{error}, by {class}.load or {class}.from_bytes"))
+            WrongKindError::new_err(format!("{text}, by {class}.load or {class}.from_bytes"))
         }
-        LoadError::ValueBits { .. } => WrongKindError::new_err(error.to_string()),
+        LoadError::ValueBits { .. } => WrongKindError::new_err(text),
         LoadError::SecretKeyMissing | LoadError::SecretKeyDiffers | LoadError::SecretKeyNotUsed => {
-            SecretKeyError::new_err(error.to_string())
+            SecretKeyError::new_err(text)
         }
         // The file is as it should be, and the library's text names what a program in Rust calls.
         LoadError::KeysNormalized { lowercase, trim } => {
@@ -96,12 +111,12 @@ pub(crate) fn load_error(error: LoadError) -> PyErr {
                 _ => "A to Z were made lower case in its keys, and blanks at their ends left out,",
             };
             ParameterError::new_err(format!(
-                "{done} before they were hashed: do the same to keys, and pass normalized=True, which says that you do"
+                "{place}{done} before they were hashed: do the same to keys, and pass normalized=True, which says that you do"
             ))
         }
-        LoadError::OutOfMemory { .. } => PyMemoryError::new_err(error.to_string()),
+        LoadError::OutOfMemory { .. } => PyMemoryError::new_err(text),
         LoadError::Io(error) => error.into(),
-        _ => CorruptFileError::new_err(error.to_string()),
+        _ => CorruptFileError::new_err(text),
     }
 }
 
@@ -132,13 +147,5 @@ pub(crate) fn save_error(py: Python<'_>, error: &ReplaceError, path: &Path) -> P
     match number {
         Some(number) => numbered_error(number, &error.to_string(), path),
         None => PyOSError::new_err(format!("{}: {error}", path.display())),
-    }
-}
-
-/// The exception for a file that was not loaded; system errors have its path.
-pub(crate) fn load_file_error(error: LoadError, path: &Path) -> PyErr {
-    match error {
-        LoadError::Io(error) => file_error(&error, path),
-        error => load_error(error),
     }
 }

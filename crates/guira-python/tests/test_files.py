@@ -518,6 +518,47 @@ def test_a_damaged_table_is_found_by_verify(tmp_path):
         CuckooFilter.load(path)
 
 
+@pytest.mark.parametrize(
+    ("file", "error"),
+    [
+        (b"", guira_filters.CorruptFileError),
+        (CuckooFilter(1000).to_bytes()[:-1], guira_filters.CorruptFileError),
+        (with_chunk(CuckooFilter(1000).to_bytes(), b"NORM", 1, b"\x01"), guira_filters.ParameterError),
+        (CuckooFilter(1000, hash="siphash", key=SECRET).to_bytes(), guira_filters.SecretKeyError),
+        (CuckooMap(1000).to_bytes(), guira_filters.WrongKindError),
+        (with_chunk(ExpiringCuckooFilter(1000, lifetime=60).to_bytes(), b"NOTE", 0, b"["), guira_filters.GuiraError),
+    ],
+)
+def test_the_error_for_a_file_names_it_and_otherwise_is_that_for_its_bytes(tmp_path, file, error):
+    path = tmp_path / "seen.guira"
+    path.write_bytes(file)
+    classes = {CuckooFilter, CuckooSet, CountingCuckooFilter, CuckooMap, ExpiringCuckooFilter}
+    uses = [(class_.load, class_.from_bytes) for class_ in classes] + [(guira_filters.open, guira_filters.CuckooFilterView.from_bytes)]
+    for load, from_bytes in uses:
+        try:
+            from_bytes(file)
+        except guira_filters.GuiraError as raised:
+            text = str(raised)
+        else:
+            continue
+        with pytest.raises(guira_filters.GuiraError) as raised:
+            load(path)
+        assert str(raised.value) == f"{path}: {text}"
+    with pytest.raises(error, match="^/.*seen.guira: "):
+        CuckooFilter.load(path)
+
+
+def test_the_error_for_damage_that_verify_finds_names_the_file(tmp_path):
+    path = tmp_path / "seen.guira"
+    damaged = bytearray(CuckooFilter(1000).to_bytes())
+    damaged[-10] ^= 1
+    path.write_bytes(damaged)
+    with pytest.raises(guira_filters.CorruptFileError, match=f"^{path}: damaged"):
+        guira_filters.open(path).verify()
+    with pytest.raises(guira_filters.CorruptFileError, match="^damaged"):
+        guira_filters.CuckooFilterView.from_bytes(bytes(damaged)).verify()
+
+
 def test_a_reader_that_shares_no_code_gives_the_same_answers(tmp_path):
     lines = PRESENT + ABSENT
     for one in made():

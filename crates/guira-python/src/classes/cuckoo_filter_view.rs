@@ -1,3 +1,5 @@
+use std::path::PathBuf;
+
 use pyo3::prelude::*;
 
 use super::methods::methods_of_tables;
@@ -17,6 +19,8 @@ use crate::table::Locked;
 #[pyclass(frozen, module = "guira_filters", weakref)]
 pub(crate) struct CuckooFilterView {
     table: Locked<guira::CuckooFilterView<'static>>,
+    /// Where the file is, unless it is in memory.
+    path: Option<PathBuf>,
 }
 
 methods_of_tables!(CuckooFilterView);
@@ -36,7 +40,7 @@ impl CuckooFilterView {
     #[pyo3(signature = (data, key=None, *, normalized=false))]
     fn from_bytes(data: &Bound<'_, PyAny>, key: Option<&[u8]>, normalized: bool) -> PyResult<Self> {
         let view = view_of_buffer(data, load_options(key, normalized)?)?;
-        Ok(Self { table: Locked::new(view.map_err(load_error)?) })
+        Ok(Self { table: Locked::new(view.map_err(load_error)?), path: None })
     }
 
     /// How many copies of a key are stored.
@@ -53,7 +57,10 @@ impl CuckooFilterView {
 
     /// Reads the whole file and makes all checks that loading makes. Raises ``CorruptFileError``.
     fn verify(&self, py: Python<'_>) -> PyResult<()> {
-        py.detach(|| self.table.read().verify()).map_err(load_error)
+        py.detach(|| self.table.read().verify()).map_err(|error| match &self.path {
+            Some(path) => load_file_error(error, path),
+            None => load_error(error),
+        })
     }
 }
 
@@ -64,8 +71,7 @@ impl CuckooFilterView {
 /// ``guira build --lowercase`` or ``--trim``: it says that you do the same to keys. Such a file raises ``ParameterError`` without it.
 #[pyfunction]
 #[pyo3(signature = (path, key=None, *, normalized=false))]
-#[expect(clippy::needless_pass_by_value, reason = "it is made for this call")]
 pub(crate) fn open(path: FilePath, key: Option<&[u8]>, normalized: bool) -> PyResult<CuckooFilterView> {
-    let view = map_file(&path.0, load_options(key, normalized)?);
-    Ok(CuckooFilterView { table: Locked::new(view.map_err(|error| load_file_error(error, &path.0))?) })
+    let view = map_file(&path.0, load_options(key, normalized)?).map_err(|error| load_file_error(error, &path.0))?;
+    Ok(CuckooFilterView { table: Locked::new(view), path: Some(path.0) })
 }

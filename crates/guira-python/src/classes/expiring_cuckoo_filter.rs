@@ -1,10 +1,11 @@
+use guira::LoadError;
 use guira::raw::{self, RawFilter as _};
 use pyo3::exceptions::PyKeyError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDelta};
 
 use super::methods::{Class, built, measures_of_tables, merged_in_place, methods_of_files, methods_of_growth};
-use crate::error::{CorruptFileError, MergeError, advance_error, insert_error};
+use crate::error::{MergeError, advance_error, insert_error};
 use crate::keys::key_of;
 use crate::numbers;
 use crate::operations::{
@@ -68,15 +69,15 @@ impl Class for ExpiringCuckooFilter {
     }
 
     /// Finds out where the time comes from. A file that does not say it has the time of its keys.
-    fn of_file(py: Python<'_>, table: Locked<Self::Table>) -> PyResult<Self> {
-        let damaged = |_| CorruptFileError::new_err("damaged: the notes behind the table are not what was written");
+    fn of_file(py: Python<'_>, table: Locked<Self::Table>) -> Result<Self, LoadError> {
+        let damaged = |_| LoadError::Inconsistent { what: "the notes behind the table are not what was written" };
         let kept = table.read().chunks().to_vec();
-        let chunks = raw::chunks_of(&kept).map_err(crate::error::load_error)?;
+        let chunks = raw::chunks_of(&kept)?;
         let mut has_clock = false;
         if let Some(notes) = chunks.iter().find(|chunk| chunk.tag == NOTES) {
-            let notes = py.import("json")?.call_method1("loads", (PyBytes::new(py, notes.data),)).map_err(damaged)?;
-            let source = notes.call_method1("get", ("time_source",)).map_err(damaged)?;
-            has_clock = source.eq("clock")?;
+            let loads = || py.import("json")?.call_method1("loads", (PyBytes::new(py, notes.data),));
+            let source = loads().and_then(|notes| notes.call_method1("get", ("time_source",))).map_err(damaged)?;
+            has_clock = source.eq("clock").map_err(damaged)?;
         }
         Ok(Self { table, has_clock })
     }

@@ -3,13 +3,13 @@
 use std::path::Path;
 
 use guira::raw::FileToWrite;
-use guira::{FilterBuilder, FilterKind};
+use guira::{FilterBuilder, FilterKind, LoadError};
 use pyo3::buffer::PyBuffer;
 use pyo3::exceptions::PyMemoryError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyMemoryView, PyTuple, PyType};
 
-use crate::error::{SecretKeyError, build_error, load_error, merge_error};
+use crate::error::{SecretKeyError, build_error, load_error, load_file_error, merge_error};
 use crate::memory::buffer_of_bytes;
 use crate::options::load_options;
 use crate::saving;
@@ -58,7 +58,7 @@ pub(crate) trait Class: Sized + Sync {
     type Table: Stored + 'static;
 
     fn table(&self) -> &Locked<Self::Table>;
-    fn of_file(py: Python<'_>, table: Locked<Self::Table>) -> PyResult<Self>;
+    fn of_file(py: Python<'_>, table: Locked<Self::Table>) -> Result<Self, LoadError>;
     /// Another one that differs in its table only.
     fn with_table(&self, table: Locked<Self::Table>) -> Self;
     /// Does what is to be done before the size of the table changes.
@@ -81,21 +81,24 @@ pub(crate) fn built<T: FilterKind + Stored + 'static>(
 }
 
 /// The bytes of any object with a buffer, as a file.
-pub(crate) fn from_bytes<T: Stored + 'static>(
-    data: &Bound<'_, PyAny>,
-    key: Option<&[u8]>,
-    normalized: bool,
-) -> PyResult<Locked<T>> {
+pub(crate) fn from_bytes<C: Class>(data: &Bound<'_, PyAny>, key: Option<&[u8]>, normalized: bool) -> PyResult<C> {
     let py = data.py();
     let options = load_options(key, normalized)?;
     let table = if let Ok(bytes) = data.cast::<PyBytes>() {
         let bytes = bytes.as_bytes();
-        py.detach(|| options.from_bytes::<T>(bytes))
+        py.detach(|| options.from_bytes(bytes))
     } else {
         let bytes = copied_from(data)?;
-        py.detach(|| options.from_bytes::<T>(&bytes))
+        py.detach(|| options.from_bytes(&bytes))
     };
-    table.map(Locked::new).map_err(load_error)
+    table.and_then(|table| C::of_file(py, Locked::new(table))).map_err(load_error)
+}
+
+/// The file at a path.
+pub(crate) fn load<C: Class>(py: Python<'_>, path: &Path, key: Option<&[u8]>, normalized: bool) -> PyResult<C> {
+    let options = load_options(key, normalized)?;
+    let table = py.detach(|| options.open(path));
+    table.and_then(|table| C::of_file(py, Locked::new(table))).map_err(|error| load_file_error(error, path))
 }
 
 /// The bytes of any object with a buffer.
@@ -261,7 +264,7 @@ macro_rules! class_of_table {
                 &self.table
             }
 
-            fn of_file(_py: Python<'_>, table: Locked<$table>) -> PyResult<Self> {
+            fn of_file(_py: Python<'_>, table: Locked<$table>) -> Result<Self, guira::LoadError> {
                 Ok(Self { table })
             }
 
@@ -290,8 +293,7 @@ macro_rules! methods_of_files {
             #[staticmethod]
             #[pyo3(signature = (data, key=None, *, normalized=false))]
             fn from_bytes(data: &Bound<'_, PyAny>, key: Option<&[u8]>, normalized: bool) -> PyResult<Self> {
-                let table = crate::classes::methods::from_bytes(data, key, normalized)?;
-                crate::classes::methods::Class::of_file(data.py(), table)
+                crate::classes::methods::from_bytes(data, key, normalized)
             }
 
             /// Writes the file, atomically: whoever opens ``path`` finds the old file or the new one, also after a crash.
@@ -318,10 +320,7 @@ macro_rules! methods_of_files {
                 key: Option<&[u8]>,
                 normalized: bool,
             ) -> PyResult<Self> {
-                let options = crate::options::load_options(key, normalized)?;
-                let loaded = py.detach(|| options.open(&path.0));
-                let table = loaded.map_err(|error| crate::error::load_file_error(error, &path.0))?;
-                crate::classes::methods::Class::of_file(py, crate::table::Locked::new(table))
+                crate::classes::methods::load(py, &path.0, key, normalized)
             }
 
             /// Removes all keys.
