@@ -5,7 +5,7 @@ use pyo3::buffer::PyUntypedBuffer;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
-use crate::arrow::refused;
+use crate::arrow::{Value, refused};
 use crate::batch::{BLOCK, Rows, Visit, reserve, visit_rows};
 use crate::memory::Items;
 
@@ -102,6 +102,22 @@ impl Array {
                 })
             }
         }
+    }
+
+    /// Visits the items of an array of strings or bytes.
+    pub(crate) fn visit_values(&self, visit: &mut dyn FnMut(Option<Value<'_>>) -> PyResult<()>) -> PyResult<()> {
+        let mut text = String::new();
+        (0..self.len()).try_for_each(|row| match self.kind {
+            Kind::Bytes => visit(Some(Value::Bytes(without_padding(self.items.bytes(row))))),
+            Kind::Void => visit(Some(Value::Bytes(self.items.bytes(row)))),
+            Kind::Text | Kind::Character => {
+                self.read_text(row, &mut text)?;
+                visit(Some(Value::Text(text.as_bytes())))
+            }
+            Kind::Unsigned(_) | Kind::Signed(_) | Kind::Truth => {
+                Err(refused("", format_args!("of numbers"), "strings or bytes are expected"))
+            }
+        })
     }
 
     /// Integers of 64 bits where they are, if this machine reads them so. They need not be copied.

@@ -29,6 +29,18 @@ const FEW: usize = 256;
 /// How many keys are processed between two checks for Ctrl-C.
 const UNINTERRUPTED: usize = 1 << 20;
 
+/// How many objects are.
+const OBJECTS_UNINTERRUPTED: usize = 1 << 12;
+
+/// Lets other threads have their turn now and then, and looks for Ctrl-C more often, while objects are processed, of which so many
+/// are done.
+pub(crate) fn pause(py: Python<'_>, done: usize) -> PyResult<()> {
+    if done.is_multiple_of(HASHED) {
+        detached(py, || ());
+    }
+    if done.is_multiple_of(OBJECTS_UNINTERRUPTED) { py.check_signals() } else { Ok(()) }
+}
+
 /// Makes room for so many items more, or raises `MemoryError`.
 pub(crate) fn reserve<T>(items: &mut Vec<T>, more: usize) -> PyResult<()> {
     let size = more.saturating_mul(size_of::<T>());
@@ -173,7 +185,7 @@ impl<'py> Batch<'py> {
 
     /// The UUIDs of a column of them, or of their text.
     fn of_uuids(keys: &Bound<'py, PyAny>) -> PyResult<Self> {
-        uuids::of_column(&Self::of_arrow_stream(keys, true)?).map(|uuids| Self::Uuids(uuids.into()))
+        uuids::of_column(keys.py(), &Self::of_arrow_stream(keys, true)?).map(|uuids| Self::Uuids(uuids.into()))
     }
 
     /// The items of an array of NumPy.
@@ -325,11 +337,7 @@ fn hash_list<'py>(
     reserve(&mut keys, count)?;
     for object in objects {
         keys.push(key_of(hasher, &object)?);
-        if keys.len().is_multiple_of(HASHED) {
-            // Other threads have their turn.
-            detached(py, || ());
-            py.check_signals()?;
-        }
+        pause(py, keys.len())?;
     }
     Ok(Hashed { keys, rows: None })
 }
@@ -352,6 +360,7 @@ fn hash_column(py: Python<'_>, objects: &Objects<'_>, hasher: &KeyHasher) -> PyR
             }
             Err(error) => return Err(error),
         }
+        pause(py, row + 1)?;
     }
     Ok(Hashed { keys, rows: Some(rows) })
 }
@@ -396,26 +405,40 @@ pub(crate) fn visit_rows<K: Key>(
     Ok(())
 }
 
-/// A visitor that can be interrupted by Ctrl-C. It takes the interpreter's lock only for a moment now and then.
+/// Looks for Ctrl-C now and then while many keys are processed without the interpreter's lock, which it takes for a moment.
+#[derive(Default)]
+pub(crate) struct Interruptions {
+    done: usize,
+}
+
+impl Interruptions {
+    #[inline]
+    pub(crate) fn look(&mut self, keys: usize) -> PyResult<()> {
+        self.done += keys;
+        if self.done < UNINTERRUPTED {
+            return Ok(());
+        }
+        self.done = 0;
+        attached(|py| py.check_signals())
+    }
+}
+
+/// A visitor that can be interrupted by Ctrl-C.
 struct Interruptible<'visitor, V> {
     visitor: &'visitor mut V,
-    done: usize,
+    interruptions: Interruptions,
 }
 
 impl<'visitor, V> Interruptible<'visitor, V> {
     fn new(visitor: &'visitor mut V) -> Self {
-        Self { visitor, done: 0 }
+        Self { visitor, interruptions: Interruptions::default() }
     }
 }
 
 impl<V: Visit> Visit for Interruptible<'_, V> {
     #[inline]
     fn block<K: Key>(&mut self, keys: &[K], rows: Rows<'_>) -> PyResult<()> {
-        self.done += keys.len();
-        if self.done >= UNINTERRUPTED {
-            self.done = 0;
-            attached(|py| py.check_signals())?;
-        }
+        self.interruptions.look(keys.len())?;
         self.visitor.block(keys, rows)
     }
 }

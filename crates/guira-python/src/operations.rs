@@ -6,14 +6,11 @@ use pyo3::exceptions::{PyImportError, PyMemoryError};
 use pyo3::prelude::*;
 use pyo3::types::PyByteArray;
 
-use crate::batch::{Batch, Rows, Visit, iterate, reserve};
+use crate::batch::{Batch, Rows, Visit, iterate, pause, reserve};
 use crate::error::insert_error;
 use crate::keys::key_of;
 use crate::table::{Change, Count, Expire, InsertUnique, Locked, Lookup, Refused};
 use crate::times::Moment;
-
-/// How many single keys are processed between two checks for Ctrl-C.
-const UNINTERRUPTED: usize = 1 << 12;
 
 /// An operation of a table on each of many keys.
 pub(crate) trait Operation: Send + Sync {
@@ -258,9 +255,7 @@ pub(crate) fn apply_to_iterable<O: Operation>(operation: &O, keys: &Bound<'_, Py
         operation.begin(py)?;
         let applied = operation.apply(&[key], &mut [O::Answer::default()]);
         applied.map_err(|refused| insert_error(&refused.reason, number))?;
-        if number % UNINTERRUPTED == UNINTERRUPTED - 1 {
-            py.check_signals()?;
-        }
+        pause(py, number + 1)?;
     }
     Ok(())
 }

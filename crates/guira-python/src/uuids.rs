@@ -4,12 +4,13 @@ use std::sync::Arc;
 
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyList, PyString};
+use pyo3::types::{PyBytes, PyString};
 use uuid::Uuid;
 
 use crate::arrow::{Column, Value};
-use crate::batch::{BLOCK, Batch, Rows, Visit, reserve};
+use crate::batch::{BLOCK, Batch, Interruptions, Rows, Visit, pause, reserve};
 use crate::libraries::is_missing;
+use crate::waiting::detached;
 
 /// UUIDs as keys, made by ``guira_filters.keys.uuid`` of a column of them or of their text. Pass it to ``update``,
 /// ``contains_many`` and the like.
@@ -38,30 +39,42 @@ impl Uuids {
 /// The UUIDs of a column or another iterable, whose items are ``uuid.UUID``, their text, or 16 bytes.
 #[pyfunction]
 pub(crate) fn uuids(keys: &Bound<'_, PyAny>) -> PyResult<Uuids> {
+    let py = keys.py();
     let uuids = match Batch::of_any(keys)? {
         Batch::Uuids(uuids) => uuids,
-        Batch::Arrow(column) => of_column(&column)?.into(),
-        Batch::List(list) => of_objects(list.iter())?.into(),
-        Batch::Tuple(tuple) => of_objects(tuple.iter())?.into(),
-        Batch::Objects(objects) => of_objects(objects.list.iter())?.into(),
-        Batch::Array(_) => of_objects(keys.call_method0("tolist")?.cast::<PyList>()?.iter())?.into(),
+        Batch::Arrow(column) => of_column(py, &column)?.into(),
+        Batch::List(list) => of_objects(py, list.iter())?.into(),
+        Batch::Tuple(tuple) => of_objects(py, tuple.iter())?.into(),
+        Batch::Objects(objects) => of_objects(py, objects.list.iter())?.into(),
+        Batch::Array(array) => of_values(py, array.len(), |visit| array.visit_values(visit))?.into(),
     };
     Ok(Uuids { uuids })
 }
 
 /// The UUIDs of a column of their text, or of their bytes.
-pub(crate) fn of_column(column: &Column) -> PyResult<Vec<Option<[u8; 16]>>> {
-    let mut uuids = Vec::new();
-    reserve(&mut uuids, column.len())?;
-    column.visit_values(|value| {
-        let uuid = value.map(|value| match value {
-            Value::Text(text) => of_text(text),
-            Value::Bytes(bytes) => of_16(bytes),
-        });
-        uuids.push(uuid.transpose()?);
-        Ok(())
-    })?;
-    Ok(uuids)
+pub(crate) fn of_column(py: Python<'_>, column: &Column) -> PyResult<Vec<Option<[u8; 16]>>> {
+    of_values(py, column.len(), |visit| column.visit_values(visit))
+}
+
+/// The UUIDs of so many values, which are visited without the interpreter's lock.
+fn of_values(
+    py: Python<'_>,
+    count: usize,
+    visit_values: impl FnOnce(&mut dyn FnMut(Option<Value<'_>>) -> PyResult<()>) -> PyResult<()> + Send,
+) -> PyResult<Vec<Option<[u8; 16]>>> {
+    detached(py, || {
+        let (mut uuids, mut interruptions) = (Vec::new(), Interruptions::default());
+        reserve(&mut uuids, count)?;
+        visit_values(&mut |value| {
+            let uuid = value.map(|value| match value {
+                Value::Text(text) => of_text(text),
+                Value::Bytes(bytes) => of_16(bytes),
+            });
+            uuids.push(uuid.transpose()?);
+            interruptions.look(1)
+        })?;
+        Ok(uuids)
+    })
 }
 
 fn of_16(bytes: &[u8]) -> PyResult<[u8; 16]> {
@@ -98,11 +111,19 @@ fn of_text(text: &[u8]) -> PyResult<[u8; 16]> {
     }
 }
 
-fn of_objects<'py>(objects: impl ExactSizeIterator<Item = Bound<'py, PyAny>>) -> PyResult<Vec<Option<[u8; 16]>>> {
+fn of_objects<'py>(
+    py: Python<'py>,
+    objects: impl ExactSizeIterator<Item = Bound<'py, PyAny>>,
+) -> PyResult<Vec<Option<[u8; 16]>>> {
     let mut uuids = Vec::new();
     reserve(&mut uuids, objects.len())?;
     for object in objects {
+        // A list that gets longer meanwhile.
+        if uuids.len() == uuids.capacity() {
+            reserve(&mut uuids, 1)?;
+        }
         uuids.push(of_object(&object)?);
+        pause(py, uuids.len())?;
     }
     Ok(uuids)
 }

@@ -3,12 +3,17 @@
 import copy
 import functools
 import gc
+import operator
 import signal
 import threading
 import time
+import uuid
 import weakref
 
 import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
 import pytest
 
 import guira_filters
@@ -17,6 +22,7 @@ from guira_filters import (
     CountingCuckooFilter,
     CuckooFilter,
     CuckooMap,
+    CuckooSet,
     MergeError,
     ParameterError,
     SecretKeyError,
@@ -345,21 +351,56 @@ def test_threads_share_a_filter_and_lose_no_key():
     assert all(key in seen for key in range(40_000))
 
 
-def test_other_threads_run_while_a_batch_is_looked_up():
-    seen = CuckooFilter(1000)
-    keys = np.arange(20_000_000, dtype=np.uint64)
-    done = threading.Event()
-    steps = 0
+def runs_beside(call):
+    """Whether another thread runs during a call of what is compiled."""
+    state, states = [0], set()
 
-    def look_up():
-        seen.contains_many(keys)
-        done.set()
+    def look():
+        while state[0] != 2:
+            states.add(state[0])
+            time.sleep(0)
 
-    thread = threading.Thread(target=look_up)
+    thread = threading.Thread(target=look)
     thread.start()
-    while not done.is_set():
-        steps += 1
-        time.sleep(0)
-    thread.join()
-    # With the lock held, this thread would wait for the whole batch at its first step.
-    assert steps > 10
+    # The interpreter, which has threads take turns, does nothing between these three.
+    steps = [functools.partial(operator.setitem, state, 0, 1), call, functools.partial(operator.setitem, state, 0, 2)]
+    try:
+        [*map(operator.call, steps)]
+    finally:
+        state[0] = 2
+        thread.join()
+    return 1 in states
+
+
+NUMBERS = range(500_000)
+TEXTS = [str(number) for number in NUMBERS]
+IDS = [str(uuid.UUID(int=number)) for number in NUMBERS]
+
+
+@pytest.mark.parametrize(
+    "keys",
+    [
+        TEXTS, tuple(TEXTS), set(TEXTS), dict.fromkeys(TEXTS), NUMBERS, np.arange(5_000_000), np.array(TEXTS, dtype=object),
+        pa.array(TEXTS * 10), pd.Series(TEXTS, dtype=object),
+    ],
+    ids=lambda keys: f"{type(keys).__module__}.{type(keys).__name__}",
+)  # fmt: skip
+def test_other_threads_run_while_many_keys_are_added(keys):
+    seen = CuckooSet(1000, max_capacity=100_000_000)
+    # One try is enough, unless the machine lets the other thread wait all the while.
+    assert any(runs_beside(functools.partial(seen.update, keys)) for _ in range(20))
+
+
+@pytest.mark.parametrize("pairs", [dict.fromkeys(TEXTS, 1), [(text, 1) for text in TEXTS]], ids=lambda pairs: type(pairs).__name__)
+def test_other_threads_run_while_many_pairs_are_added(pairs):
+    map_ = CuckooMap(4_000_000)
+    assert any(runs_beside(functools.partial(map_.update, pairs)) for _ in range(6))
+
+
+@pytest.mark.parametrize(
+    "ids",
+    [IDS, tuple(IDS), np.array(IDS), pa.array(IDS).dictionary_encode(), pl.Series(IDS), pd.Series(IDS, dtype=object)],
+    ids=lambda ids: f"{type(ids).__module__}.{type(ids).__name__}",
+)
+def test_other_threads_run_while_text_is_read_as_uuids(ids):
+    assert any(runs_beside(functools.partial(guira_filters._guira_filters.uuids, ids)) for _ in range(20))

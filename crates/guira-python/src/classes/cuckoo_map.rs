@@ -3,6 +3,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 
 use super::methods::{built, class_of_table, merged_in_place, methods_of_files, methods_of_growth, methods_of_tables};
+use crate::batch::pause;
 use crate::error::insert_error;
 use crate::keys::key_of;
 use crate::numbers;
@@ -85,7 +86,7 @@ impl CuckooMap {
             })?;
             let (key, value) = (key_of(self.table.hasher(), &key)?, numbers::value(&value)?);
             self.table.write().insert(&key, value).map_err(|error| insert_error(&error, number))?;
-            pairs.py().check_signals()?;
+            pause(pairs.py(), number + 1)?;
         }
         Ok(())
     }

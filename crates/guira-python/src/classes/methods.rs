@@ -131,7 +131,7 @@ pub(crate) fn to_bytes<'py, T: Stored>(py: Python<'py>, table: &Locked<T>) -> Py
     let file = file_of(py, &snapshot)?;
     let size = usize::try_from(file.size());
     let size = size.map_err(|_| PyMemoryError::new_err(format!("a file of {} bytes", file.size())))?;
-    PyBytes::new_with(py, size, |bytes| Ok(file.write_to(bytes)?))
+    PyBytes::new_with(py, size, |bytes| Ok(py.detach(|| file.write_to(bytes))?))
 }
 
 pub(crate) fn save<T: Stored>(py: Python<'_>, table: &Locked<T>, path: &Path) -> PyResult<()> {
