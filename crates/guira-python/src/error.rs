@@ -10,6 +10,7 @@ use guira_files::ReplaceError;
 use pyo3::exceptions::{PyMemoryError, PyOSError};
 use pyo3::prelude::*;
 
+use crate::loading;
 use crate::times::seconds;
 
 pyo3::import_exception!(guira_filters._errors, AdvanceError);
@@ -79,7 +80,7 @@ pub(crate) fn load_error(error: LoadError) -> PyErr {
 /// The exception for a file that was not loaded, which names it.
 pub(crate) fn load_file_error(error: LoadError, path: &Path) -> PyErr {
     match error {
-        LoadError::Io(error) => file_error(&error, path),
+        LoadError::Io(error) => loading::raised(error).unwrap_or_else(|error| file_error(&error, path)),
         error => unloaded(&format!("{}: ", path.display()), error),
     }
 }

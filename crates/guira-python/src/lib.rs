@@ -10,6 +10,7 @@ mod error;
 mod fork;
 mod keys;
 mod libraries;
+mod loading;
 mod memory;
 mod numbers;
 mod operations;

@@ -430,6 +430,66 @@ def test_saving_waits_for_the_lock_of_the_file_until_it_is_interrupted(tmp_path,
     assert path.read_bytes() == seen.to_bytes()
 
 
+@pytest.mark.skipif(os.name == "nt", reason="there are no such files")
+@pytest.mark.parametrize("class_", [CuckooFilter, CuckooSet, CountingCuckooFilter, CuckooMap, ExpiringCuckooFilter])
+@pytest.mark.parametrize("has_writer", [False, True])
+def test_loading_a_pipe_waits_until_it_is_interrupted(tmp_path, class_, has_writer):
+    path = tmp_path / "pipe"
+    os.mkfifo(path)
+    signals = []
+
+    def interrupt(*_):
+        signals.append(None)
+        # The first does not end the wait.
+        if len(signals) == 2:
+            raise Interrupt
+
+    # Also a writer that writes nothing.
+    opened = [os.open(path, os.O_RDWR)] if has_writer else []
+    # What would wait for ever without it, for a writer or for its end.
+    release = threading.Timer(20, lambda: os.close(opened.pop() if opened else os.open(path, os.O_RDWR)))
+    before = signal.signal(signal.SIGALRM, interrupt)
+    release.start()
+    try:
+        signal.setitimer(signal.ITIMER_REAL, 0.1, 0.1)
+        with pytest.raises(Interrupt):
+            class_.load(path)
+        assert len(signals) == 2
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+        release.cancel()
+        release.join()
+        for descriptor in opened:
+            os.close(descriptor)
+
+
+@pytest.mark.skipif(os.name == "nt", reason="there are no such files")
+def test_a_filter_comes_through_a_pipe_beside_signals(tmp_path):
+    path = tmp_path / "pipe"
+    os.mkfifo(path)
+    seen = CuckooFilter(1_000_000)
+    seen.update(range(1_000_000))
+    writer = threading.Thread(target=lambda: path.write_bytes(seen.to_bytes()))
+    before = signal.signal(signal.SIGALRM, lambda *_: None)
+    try:
+        signal.setitimer(signal.ITIMER_REAL, 0.001, 0.001)
+        writer.start()
+        assert CuckooFilter.load(path) == seen
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+    writer.join()
+
+
+@pytest.mark.skipif(os.name == "nt", reason="there are no such files")
+def test_what_can_not_be_mapped_is_an_error_at_once(tmp_path):
+    os.mkfifo(tmp_path / "pipe")
+    for path in (tmp_path / "pipe", os.devnull):
+        with pytest.raises(OSError, match=f"^{path}: not a regular file.*load it"):
+            guira_filters.open(path)
+
+
 def test_readers_find_a_whole_file_while_it_is_replaced(tmp_path):
     path = tmp_path / "seen"
     CuckooFilter(1000).save(path)

@@ -1,5 +1,6 @@
 use std::path::PathBuf;
 
+use pyo3::exceptions::PyOSError;
 use pyo3::prelude::*;
 
 use super::methods::methods_of_tables;
@@ -64,7 +65,8 @@ impl CuckooFilterView {
     }
 }
 
-/// Opens a file of a ``CuckooFilter`` or a ``CuckooSet`` as a ``CuckooFilterView``, without loading it.
+/// Opens a file of a ``CuckooFilter`` or a ``CuckooSet`` as a ``CuckooFilterView``, without loading it. What is no regular file,
+/// such as a pipe, raises ``OSError``.
 ///
 /// While it is open, nobody may write to the file or truncate it. Replacing it, as ``save`` does, is safe: the view keeps the
 /// old file. ``key`` is the secret key, if keys are hashed with one; no file contains it. ``normalized=True`` is for a file of
@@ -72,6 +74,11 @@ impl CuckooFilterView {
 #[pyfunction]
 #[pyo3(signature = (path, key=None, *, normalized=false))]
 pub(crate) fn open(path: FilePath, key: Option<&[u8]>, normalized: bool) -> PyResult<CuckooFilterView> {
+    // A pipe would be waited for, and could not be mapped then.
+    if path.0.metadata().is_ok_and(|metadata| !metadata.is_file() && !metadata.is_dir()) {
+        let message = format!("{}: not a regular file, which alone can be mapped: load it", path.0.display());
+        return Err(PyOSError::new_err(message));
+    }
     let view = map_file(&path.0, load_options(key, normalized)?).map_err(|error| load_file_error(error, &path.0))?;
     Ok(CuckooFilterView { table: Locked::new(view), path: Some(path.0) })
 }

@@ -10,6 +10,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyMemoryView, PyTuple, PyType};
 
 use crate::error::{SecretKeyError, build_error, load_error, load_file_error, merge_error};
+use crate::loading;
 use crate::memory::buffer_of_bytes;
 use crate::options::load_options;
 use crate::saving;
@@ -96,8 +97,7 @@ pub(crate) fn from_bytes<C: Class>(data: &Bound<'_, PyAny>, key: Option<&[u8]>, 
 
 /// The file at a path.
 pub(crate) fn load<C: Class>(py: Python<'_>, path: &Path, key: Option<&[u8]>, normalized: bool) -> PyResult<C> {
-    let options = load_options(key, normalized)?;
-    let table = py.detach(|| options.open(path));
+    let table = loading::load(py, load_options(key, normalized)?, path);
     table.and_then(|table| C::of_file(py, Locked::new(table))).map_err(|error| load_file_error(error, path))
 }
 
@@ -307,7 +307,7 @@ macro_rules! methods_of_files {
                 crate::classes::methods::save(py, &self.table, &path.0)
             }
 
-            /// Reads a file. Every byte is checked.
+            /// Reads a file. Every byte is checked. Ctrl-C ends it.
             ///
             /// ``key`` is the secret key, if keys are hashed with one; no file contains it. ``normalized=True`` is for a file
             /// of ``guira build --lowercase`` or ``--trim``: it says that you do the same to keys. Such a file raises
