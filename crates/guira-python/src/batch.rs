@@ -160,10 +160,11 @@ impl<'py> Batch<'py> {
         let described = Described { name: name_of(keys), is_table };
         let meaning = schema.map(|schema| Meaning::of(&schema, &described)).transpose()?;
         // The producer of the stream may compute it now, and may need the lock for that.
-        let chunks = keys.py().detach(|| {
-            let mut chunks = Vec::new();
+        let chunks = detached(keys.py(), || {
+            let (mut chunks, mut interruptions) = (Vec::new(), Interruptions::default());
             for chunk in stream.map_err(arrow::error)? {
                 let chunk = chunk.map_err(arrow::error)?;
+                interruptions.look(chunk.len())?;
                 let count = chunks.len();
                 if count == chunks.capacity() {
                     reserve(&mut chunks, count.max(4))?;

@@ -316,6 +316,27 @@ def test_an_interrupt_stops_a_long_update():
         signal.signal(signal.SIGALRM, old)
 
 
+def test_an_interrupt_stops_a_long_stream_of_arrow_before_a_key_is_added():
+    class Interrupt(Exception):
+        pass
+
+    def interrupt(*_):
+        raise Interrupt
+
+    column = pa.chunked_array([pa.nulls(1_000_000)] * 1_000_000)
+    seen, returned = CuckooFilter(1000), []
+    old = signal.signal(signal.SIGALRM, interrupt)
+    try:
+        signal.setitimer(signal.ITIMER_REAL, 0.05)
+        with pytest.raises(Interrupt):
+            # The interpreter, which looks for signals, does nothing between these two.
+            [*map(operator.call, [functools.partial(seen.update, column), functools.partial(returned.append, None)])]
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, old)
+    assert returned == []
+
+
 def test_filters_can_be_referred_to_weakly():
     seen = CuckooFilter(10)
     reference = weakref.ref(seen)
