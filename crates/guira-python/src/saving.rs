@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use guira::raw::FileToWrite;
 use guira_files::{LockedFile, ReplaceError, Replacement};
+use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
 use crate::error::save_error;
@@ -19,7 +20,11 @@ impl FromPyObject<'_, '_> for FilePath {
     type Error = PyErr;
 
     fn extract(path: Borrowed<'_, '_, PyAny>) -> PyResult<Self> {
-        path.py().import("os")?.call_method1("fsdecode", (path,))?.extract().map(Self)
+        let path: PathBuf = path.py().import("os")?.call_method1("fsdecode", (path,))?.extract()?;
+        if path.as_os_str().as_encoded_bytes().contains(&0) {
+            return Err(PyValueError::new_err("a path has no null character"));
+        }
+        Ok(Self(path))
     }
 }
 

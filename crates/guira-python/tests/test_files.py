@@ -349,6 +349,13 @@ def test_errors_of_the_system_are_those_that_python_raises(tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
+def test_a_path_that_no_file_can_have_is_no_error_of_the_system():
+    for path in ("seen\0", b"seen\0", Path("seen\0")):
+        for use in (CuckooFilter.load, guira_filters.open, CuckooFilter(10).save):
+            with pytest.raises(ValueError, match="null character"):
+                use(path)
+
+
 @pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="a folder as Linux has it, in which nobody can make a file")
 def test_a_folder_that_takes_no_file_is_an_error_with_number_and_name():
     with pytest.raises(FileNotFoundError) as raised:
