@@ -313,3 +313,11 @@ def test_a_plan_with_a_secret_key_stays_where_it_is():
         plan.build() | guira_filters.plan(1000).build()
     with pytest.raises(TypeError):
         plan.build() | {"ani"}
+
+
+@pytest.mark.parametrize("class_", [guira_filters.FilterFullError, guira_filters.TooManyCopiesError, guira_filters.CounterFullError])
+def test_the_error_for_a_refused_key_travels_with_all_that_it_has(class_):
+    error = class_("full", 3)
+    error.add_note("while day 5 was read")
+    for again in [copy.copy(error), *(pickle.loads(pickle.dumps(error, protocol)) for protocol in range(pickle.HIGHEST_PROTOCOL + 1))]:
+        assert type(again) is class_ and (str(again), again.index, again.__notes__) == ("full", 3, error.__notes__)

@@ -27,8 +27,8 @@ class FilterFullError(GuiraError):
         super().__init__(message)
         self.index = index
 
-    def __reduce__(self) -> tuple[type[FilterFullError], tuple[str, int]]:
-        return type(self), (str(self), self.index)
+    def __reduce__(self) -> tuple[type[FilterFullError], tuple[str, int], dict[str, object]]:
+        return type(self), (str(self), self.index), self.__dict__
 
 
 class TooManyCopiesError(FilterFullError):
