@@ -39,6 +39,12 @@ mod _guira_filters {
 
     #[pymodule_init]
     fn init(module: &pyo3::Bound<'_, pyo3::types::PyModule>) -> pyo3::PyResult<()> {
+        // PyO3 takes the interpreter's lock in a way that waits for ever in any other.
+        if !crate::memory::is_in_main_interpreter(module.py()) {
+            let message = "guira_filters can't be used in a subinterpreter: import it in the main one, as mod_wsgi does with \
+                           WSGIApplicationGroup %{GLOBAL}";
+            return Err(pyo3::exceptions::PyImportError::new_err(message));
+        }
         #[cfg(not(feature = "abi3"))]
         crate::direct::call_directly(module)?;
         crate::fork::register_functions(module)

@@ -114,6 +114,14 @@ pub(crate) fn value_of(integer: &Bound<'_, PyInt>) -> Option<i64> {
     (overflow == 0).then_some(value)
 }
 
+/// Whether the interpreter is the one that the process began with, and not one that it made later.
+pub(crate) fn is_in_main_interpreter(_py: Python<'_>) -> bool {
+    // SAFETY: the interpreter's lock is held, so that there is a current interpreter.
+    let interpreter = unsafe { ffi::PyInterpreterState_Get() };
+    // SAFETY: the pointer is to the current interpreter. The first has the number 0.
+    unsafe { ffi::PyInterpreterState_GetID(interpreter) == 0 }
+}
+
 /// The schema of the stream in a capsule from `__arrow_c_stream__`, if it has one, and the stream, which is moved out.
 pub(crate) fn arrow_stream(
     capsule: &Bound<'_, PyCapsule>,

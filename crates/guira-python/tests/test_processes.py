@@ -232,3 +232,27 @@ sys.exit(status)
 def test_a_process_forks_also_where_the_module_was_imported_again():
     run = subprocess.run([sys.executable, "-c", IMPORTED_AGAIN], capture_output=True, text=True, timeout=HANGS_AFTER)
     assert (run.returncode, run.stderr) == (0, "")
+
+
+SUBINTERPRETER = """
+try:
+    import _interpreters as interpreters
+except ImportError:
+    import _xxsubinterpreters as interpreters
+import guira_filters
+guira_filters.CuckooFilter(10).add("ani")
+interpreters.run_string(interpreters.create(), '''
+try:
+    import guira_filters
+except ImportError as error:
+    print(error)
+else:
+    guira_filters.CuckooFilter(10).add(2**100)
+''')
+assert "ani" not in guira_filters.CuckooFilter(10)
+"""
+
+
+def test_a_subinterpreter_does_not_import_the_package():
+    run = subprocess.run([sys.executable, "-c", SUBINTERPRETER], capture_output=True, text=True, timeout=HANGS_AFTER)
+    assert (run.returncode, run.stderr) == (0, "") and "subinterpreter" in run.stdout
