@@ -221,6 +221,10 @@ impl SharedTimes {
 
     /// Begins and ends what is due, after buckets were swept.
     pub(super) fn catch_up(&self, generations: &mut Generations, stripes: &Stripes) {
+        if generations.dead() == 0 {
+            // Otherwise the first insertions after the next generation has died would sweep far more than their part.
+            self.owed.store(0, Ordering::Relaxed);
+        }
         if generations.is_due(generations.time(), || stripes.stored() > 0) {
             self.change(generations, stripes, Generations::catch_up);
         }
@@ -389,5 +393,16 @@ mod tests {
             core::iter::from_fn(|| times.lock_to_sweep(0).map(|(_, count)| count)).take_while(|&count| count > 0);
         let swept: alloc::vec::Vec<u64> = swept.collect();
         assert!(swept.iter().sum::<u64>() == left && swept.iter().all(|&count| count <= SWEPT_BY_ADVANCE), "{swept:?}");
+    }
+
+    #[test]
+    fn nothing_is_left_to_be_swept_once_no_dead_fingerprints_are_left() {
+        let generations = Generations::new(60, 10, 0).expect("small");
+        let times = SharedTimes::new(generations).expect("small");
+        let mut sweeping = times.lock();
+        assert!(times.lock_to_sweep(4).is_none());
+        times.catch_up(&mut sweeping, &Stripes::new(1, 0).expect("small"));
+        drop(sweeping);
+        assert_eq!(times.lock_to_sweep(4).map(|(_, count)| count), Some(4));
     }
 }
