@@ -12,12 +12,13 @@ const USUAL_COUNTER_BITS: u32 = 8;
 /// keys that come more than 2b times.
 ///
 /// What it promises: a key that was inserted more often than it was removed is always found, and is counted at least as
-/// often as it is there. It takes as many distinct keys as its [`capacity`](Self::capacity) says, each as often as its
-/// counter reaches, which is [`max_count`](Self::max_count). A failed operation leaves every bit as it was. The same
-/// operations in the same order give the same bytes, on every machine and within one release.
+/// often as it is there. It has room for as many distinct keys as its [`capacity`](Self::capacity) says, and counts to
+/// [`max_count`](Self::max_count). A failed operation leaves every bit as it was. The same operations in the same order give
+/// the same bytes, on every machine and within one release.
 ///
-/// What it doesn't: keys that share fingerprint and buckets share a counter, which counts them together. Hence the rule
-/// for [`remove`](Self::remove): only what was inserted, and as often.
+/// What it doesn't: keys that share fingerprint and buckets share a counter, which counts them together, and refuses all of
+/// them once it is full. So a counter of one bit refuses a third such key, even if the table is nearly empty. Hence also the
+/// rule for [`remove`](Self::remove): only what was inserted, and as often.
 ///
 /// Filters are equal when they were made with the same parameters, hash and seed and hold the same bits. Those of the same keys may
 /// be unequal, if the keys came in another order.
