@@ -75,10 +75,12 @@ pub(crate) enum Progress {
     Unchanged,
 }
 
-/// Filters that are worked on in steps.
-pub(crate) enum Workpieces<'filters> {
-    Growing(SmallVec<[&'filters Growing; 4]>),
-    Imported(&'filters Imported),
+/// Filters that are worked on in steps: some that grow, or one of RedisBloom.
+///
+/// Not an enum: the compiler would ask whether the list has allocated where there is none, as valgrind sees.
+pub(crate) struct Workpieces<'filters> {
+    growing: SmallVec<[&'filters Growing; 4]>,
+    imported: Option<&'filters Imported>,
 }
 
 impl<'filters> Workpieces<'filters> {
@@ -90,44 +92,36 @@ impl<'filters> Workpieces<'filters> {
     pub(crate) fn of(
         filters: impl ExactSizeIterator<Item = Option<&'filters StoredFilter>>,
     ) -> Result<Option<Self>, CommandError> {
-        let mut all: SmallVec<[&Growing; 4]> = short_list_for(filters.len())?;
+        let mut all = Self { growing: short_list_for(filters.len())?, imported: None };
         let is_single = filters.len() == 1;
         for filter in filters {
             match filter {
-                Some(StoredFilter::Growing(growing)) => all.push(growing),
-                Some(StoredFilter::Imported(imported)) if is_single => return Ok(Some(Self::Imported(imported))),
+                Some(StoredFilter::Growing(growing)) => all.growing.push(growing),
+                Some(StoredFilter::Imported(imported)) if is_single => all.imported = Some(imported),
                 _ => return Ok(None),
             }
         }
-        Ok(Some(Self::Growing(all)))
+        Ok(Some(all))
     }
 
     /// How many there are.
     pub(crate) fn count(&self) -> usize {
-        match self {
-            Self::Growing(all) => all.len(),
-            Self::Imported(_) => 1,
-        }
+        self.growing.len() + usize::from(self.imported.is_some())
     }
 
     fn stamps(&self) -> impl Iterator<Item = u64> {
-        let (growing, imported): (&[&Growing], _) = match self {
-            Self::Growing(all) => (all, None),
-            Self::Imported(imported) => (&[], Some(imported.stamp.get())),
-        };
-        growing.iter().map(|growing| growing.stamp.get()).chain(imported)
+        let imported = self.imported.map(|imported| imported.stamp.get());
+        self.growing.iter().map(|growing| growing.stamp.get()).chain(imported)
     }
 }
 
 impl Task {
     /// Whether it may take so long with these filters that steps are worth while.
     pub(crate) fn is_worth_steps(self, filters: &Workpieces<'_>) -> bool {
-        let filters = match filters {
-            Workpieces::Growing(all) => all,
-            Workpieces::Imported(imported) => {
-                return self == Self::Shrink && imported.may_compact() && imported.size() >= WORTH_STEPS;
-            }
-        };
+        if let Some(imported) = filters.imported {
+            return self == Self::Shrink && imported.may_compact() && imported.size() >= WORTH_STEPS;
+        }
+        let filters = &filters.growing;
         let size: u64 = filters.iter().map(|growing| wide(growing.filter.size_in_bytes())).sum();
         let is_settled = filters.iter().all(|growing| growing.is_settled());
         let has_more = match self {
@@ -165,9 +159,9 @@ impl Work {
             self.waste = Some(Waste::Phase(std::mem::replace(&mut self.phase, Phase::Settling)));
             return if self.restarts > MOST_RESTARTS { Progress::Done(None) } else { Progress::More };
         }
-        match filters {
-            Workpieces::Growing(all) => self.step_growing(all),
-            Workpieces::Imported(imported) => self.step_imported(imported),
+        match filters.imported {
+            None => self.step_growing(&filters.growing),
+            Some(imported) => self.step_imported(imported),
         }
     }
 
@@ -234,12 +228,10 @@ impl Work {
             return Progress::Done(None);
         }
         self.stamps.extend(filters.stamps());
-        let begun = match filters {
-            Workpieces::Growing(all) => self.task.begin(all),
-            Workpieces::Imported(imported) if self.task == Task::Shrink => {
-                Compacting::of(imported).ok().map(Phase::Compacting)
-            }
-            Workpieces::Imported(_) => None,
+        let begun = match filters.imported {
+            None => self.task.begin(&filters.growing),
+            Some(imported) if self.task == Task::Shrink => Compacting::of(imported).ok().map(Phase::Compacting),
+            Some(_) => None,
         };
         let Some(phase) = begun else { return Progress::Done(None) };
         self.phase = phase;
@@ -319,7 +311,7 @@ mod tests {
         let growing = Growing::new(filter);
         assert!(growing.may_shrink());
         let mut work = Work::new(Task::Shrink);
-        let pieces = Workpieces::Growing(SmallVec::from_slice(&[&growing]));
+        let pieces = Workpieces { growing: SmallVec::from_slice(&[&growing]), imported: None };
         let outcome = std::iter::repeat_with(|| work.step(&pieces)).find(|step| !matches!(step, Progress::More));
         assert!(matches!(outcome, Some(Progress::Unchanged)));
     }
@@ -345,7 +337,7 @@ mod tests {
         assert!(expected.layers().len() < imported.layers().len());
         let mut work = Work::new(Task::Shrink);
         let compact = |work: &mut Work, imported| {
-            let pieces = Workpieces::Imported(imported);
+            let pieces = Workpieces { growing: SmallVec::new(), imported: Some(imported) };
             std::iter::repeat_with(|| work.step(&pieces)).find(|step| !matches!(step, Progress::More))
         };
         let Some(Progress::Done(Some(compacted))) = compact(&mut work, &imported) else { panic!("it is compacted") };
