@@ -86,7 +86,7 @@ fn beginning(asked: u64, largest: u64, shape: Shape) -> Result<Option<(Regions, 
 }
 
 /// A last table with room for up to one part in so many more than the largest capacity is close enough to it.
-const CLOSE: u64 = 8;
+const CLOSE: u64 = 16;
 
 /// Regions after doublings.
 const fn doubled(regions: Regions, doublings: u32) -> Regions {
@@ -131,6 +131,17 @@ mod tests {
                 let (_, growth) = planned(&chosen).expect("there is such a table");
                 assert!(growth.max_capacity >= max_capacity, "{growth:?} for {chosen:?}");
             }
+        }
+    }
+
+    #[test]
+    fn the_last_table_is_hardly_larger_than_the_largest_capacity_asks_for() {
+        let shape = Shape::new(Layout::Packed, Addressing::Doubling, 4).expect("there is such a shape");
+        for max_capacity in (1..=100).map(|millions| millions * 1_000_000) {
+            let (parameters, growth) = planned(&chosen(1000, max_capacity, 0.001)).expect("there is such a table");
+            let last = doubled(parameters.regions(), growth.doublings).bucket_count();
+            let at_once = regions_to_promise(max_capacity, shape).expect("there is such a table").bucket_count();
+            assert!(last * 100 <= at_once * 108, "{last} buckets for {max_capacity}, of which {at_once} are needed");
         }
     }
 
