@@ -229,9 +229,10 @@ impl Measures {
         let asked = for_small.max(2 * self.capacity).max(MIN_REACH >> (bits - CORE_BITS));
         let most = (limit / u64::from(bits)).saturating_mul(8).min(self.capacity << USUAL_BITS.saturating_sub(bits));
         let mut measures = Self { max_capacity: asked.min(most).max(self.capacity), ..self };
-        // A first table larger than necessary is worth it only if it is small.
+        // A first table larger than necessary is worth it only if it is small. With the bits for growth, that of a small capacity is up to
+        // four times as large as without.
         let least_size = self.size_with_any_key().unwrap_or(0);
-        let most_size = least_size.saturating_mul(3).max(1 << 14).min(limit);
+        let most_size = least_size.saturating_mul(5).max(1 << 14).min(limit);
         while measures.max_capacity > self.capacity
             && measures.size_with_any_key().is_none_or(|first| first > most_size)
         {

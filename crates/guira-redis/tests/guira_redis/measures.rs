@@ -59,6 +59,15 @@ fn ten_thousand_random_capacities_are_taken() {
 }
 
 #[test]
+fn small_filters_keep_their_rate_up_to_the_usual_maximum() {
+    // With a lower capacity, fingerprints would begin with more bits than they may have.
+    for capacity in (64..65_536).step_by(97).chain([100, 1000, 5000, 10_000, 18_000, 36_000, 65_535]) {
+        let measures = measures(&format!("{capacity}"));
+        assert!(measures.max_capacity >= 1 << 25, "{measures:?}");
+    }
+}
+
+#[test]
 fn what_replicas_are_told_makes_the_same_measures() {
     let options = ["", " EXPANSION 0", " EXPANSION 4 BUCKETSIZE 8", " MAXCAPACITY 500000 ERROR 0.1", " HASH xxh3"];
     for option in options {
