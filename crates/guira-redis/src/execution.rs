@@ -131,7 +131,9 @@ pub fn execute<'arguments>(
             if absent == Absent::Refused && place.filter().is_none() {
                 return Err(CommandError::NotFound);
             }
-            refuse_time_without_use(at, place.filter())?;
+            if at.is_some() {
+                refuse_time_without_use(place.filter())?;
+            }
             let now = || at.unwrap_or_else(clock);
             change_or_create(place, creation.as_deref(), settings, limits, |filter, age| match *items {
                 [item] => insert_one(item, repeats, filter, limits, now, |result| list_of_one(result, repeats, age)),
@@ -160,7 +162,9 @@ pub fn execute<'arguments>(
         }
         Command::Delete { item, at } => {
             let filter = place.filter_mut().ok_or(CommandError::NothingToRemoveFrom)?;
-            refuse_time_without_use(at, Some(filter))?;
+            if at.is_some() {
+                refuse_time_without_use(Some(filter))?;
+            }
             let mut told = list_if_told(filter, 1)?;
             let is_removed = filter.remove(item, || at.unwrap_or_else(clock))?;
             let changes = match filter.time() {
@@ -191,23 +195,20 @@ pub fn execute<'arguments>(
         }
         Command::Info => Ok(answer(Reply::Fields(place.filter().ok_or(CommandError::NotFound)?.fields(clock)?))),
         Command::Debug => Ok(answer(Reply::Text(place.filter().ok_or(CommandError::NotFound)?.describe(clock)?))),
-        Command::Compact => {
-            let has_changed = place.filter_mut().ok_or(CommandError::NothingToCompact)?.compact()?;
-            Ok(Outcome { reply: Reply::Done, changes: if has_changed { same(c"cf.compact") } else { NOTHING } })
-        }
+        Command::Compact => Ok(compacted(place.filter_mut().ok_or(CommandError::NothingToCompact)?.compact()?)),
         Command::LoadChunk { position, data, key } => load_chunk(position, data, key, place, limits),
         Command::ReserveLike { .. } | Command::Merge { .. } | Command::ScanDump { .. } => Err(CommandError::NotFound),
     }
 }
 
 /// Refuses a time for any filter but one whose items expire.
-#[inline]
-fn refuse_time_without_use(at: Option<u64>, filter: Option<&StoredFilter>) -> Result<(), CommandError> {
-    match (at, filter) {
-        (None, _) | (_, Some(StoredFilter::Expiring(_))) => Ok(()),
+#[cold]
+fn refuse_time_without_use(filter: Option<&StoredFilter>) -> Result<(), CommandError> {
+    match filter {
+        Some(StoredFilter::Expiring(_)) => Ok(()),
         // It may be one of these.
-        (Some(_), Some(StoredFilter::Incoming(incoming))) => Err(incoming.refusal()),
-        (Some(_), None | Some(StoredFilter::Growing(_) | StoredFilter::Imported(_))) => Err(CommandError::TimeNotUsed),
+        Some(StoredFilter::Incoming(incoming)) => Err(incoming.refusal()),
+        None | Some(StoredFilter::Growing(_) | StoredFilter::Imported(_)) => Err(CommandError::TimeNotUsed),
     }
 }
 
@@ -576,8 +577,12 @@ pub fn merge(
 ///
 /// [`CommandError::NothingToCompact`].
 pub(crate) fn compact_nothing(place: &mut impl Place) -> Result<Outcome<'static>, CommandError> {
-    let has_changed = place.filter_mut().ok_or(CommandError::NothingToCompact)?.forget_removed();
-    Ok(Outcome { reply: Reply::Done, changes: if has_changed { same(c"cf.compact") } else { NOTHING } })
+    Ok(compacted(place.filter_mut().ok_or(CommandError::NothingToCompact)?.forget_removed()))
+}
+
+/// What a compaction answers, and what replicas are told of it.
+const fn compacted(has_changed: bool) -> Outcome<'static> {
+    Outcome { reply: Reply::Done, changes: if has_changed { same(c"cf.compact") } else { NOTHING } }
 }
 
 /// CF.COMPACT, where the smaller filter is there already.
