@@ -1,5 +1,6 @@
 """Real servers with the module loaded, each in a folder of its own."""
 
+import contextlib
 import functools
 import os
 import random
@@ -119,6 +120,16 @@ class Server:
     def log(self):
         with open(os.path.join(self.folder, "log"), errors="replace") as log:
             return log.read()[-20_000:]
+
+    @contextlib.contextmanager
+    def standing_still(self):
+        """The server finds what is sent meanwhile all at once, and does it in this order, before any turn of its timers."""
+        self.process.send_signal(signal.SIGSTOP)
+        os.waitid(os.P_PID, self.process.pid, os.WSTOPPED)
+        try:
+            yield
+        finally:
+            self.process.send_signal(signal.SIGCONT)
 
     def kill(self):
         self.process.send_signal(signal.SIGKILL)

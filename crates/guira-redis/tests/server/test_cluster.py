@@ -185,12 +185,13 @@ def test_what_is_done_in_steps_makes_nothing_anew_of_what_has_moved(cluster):
         here.execute_command("CF.RESERVE", key, 1000, "MAXCAPACITY", 4 * ITEMS, "HASH", "xxh3")
         insert(source, key, range(first, first + ITEMS))
     before = digest(here, "{tag}a")
-    merge = Meanwhile(source, "CF.MERGE", "{tag}a", "{tag}b")
-    until(lambda: here.info("clients")["blocked_clients"] > 0 or not merge.thread.is_alive(), "it waits")
-    assert merge.thread.is_alive(), "the merge was over too soon for this test"
     there.execute_command("CLUSTER", "SETSLOT", slot, "IMPORTING", cluster.identity(source))
-    here.execute_command("CLUSTER", "SETSLOT", slot, "MIGRATING", cluster.identity(target))
-    here.execute_command("MIGRATE", "127.0.0.1", target.port, "{tag}a", 0, 10_000)
+    merge, marking, moving = (Meanwhile(source) for _ in range(3))
+    with source.standing_still():
+        merge.send("CF.MERGE", "{tag}a", "{tag}b")
+        marking.send("CLUSTER", "SETSLOT", slot, "MIGRATING", cluster.identity(target))
+        moving.send("MIGRATE", "127.0.0.1", target.port, "{tag}a", 0, 10_000)
+    assert marking.result() == moving.result() == b"OK"
     reply = merge.result()
     assert isinstance(reply, redis.exceptions.TryAgainError), reply
     assert here.execute_command("CLUSTER", "GETKEYSINSLOT", slot, 10) == [b"{tag}b"]
@@ -212,14 +213,17 @@ def test_a_merge_is_on_both_nodes_or_neither_where_a_replica_takes_over_meanwhil
         insert(primary, key, range(first, first + ITEMS))
     key, other = f"{{{tag}}}a", f"{{{tag}}}b"
     in_step(replica, primary)
-    merge = Meanwhile(primary, "CF.MERGE", key, other)
-    until(lambda: old.info("clients")["blocked_clients"] > 0 or not merge.thread.is_alive(), "it waits")
-    assert merge.thread.is_alive(), "the merge was over too soon for this test"
+    merge, pausing = Meanwhile(primary), Meanwhile(primary)
+    with primary.standing_still():
+        merge.send("CF.MERGE", key, other)
+        # Its end waits while clients are paused: here, until the other has taken over.
+        pausing.send("CLIENT", "PAUSE", 60_000, "WRITE")
+    assert pausing.result() == b"OK"
     new.execute_command("CLUSTER", "FAILOVER")
-    # Its end waits while clients are paused until the other takes over.
-    reply = merge.result()
     until(lambda: new.info("replication")["role"] == "master", "the replica is promoted")
     until(lambda: old.info("replication")["role"] == "slave", "the primary is a replica now")
+    old.execute_command("CLIENT", "UNPAUSE")
+    reply = merge.result()
     in_step(primary, replica)
     assert digest(old, key) == digest(new, key), reply
     if isinstance(reply, redis.exceptions.RedisError):

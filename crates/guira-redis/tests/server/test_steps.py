@@ -1,7 +1,5 @@
 """Commands that are done in steps while other clients are served: what comes of them is what is done at once."""
 
-import threading
-
 import pytest
 import redis
 from redis.backoff import NoBackoff
@@ -51,24 +49,24 @@ def holds(client, key, numbers):
 
 
 class Meanwhile:
-    """A command of another client, which waits for its reply."""
+    """A client whose commands are sent without waiting for their replies."""
 
-    def __init__(self, server, *words):
+    def __init__(self, server):
         # One that would not send the command again on another connection.
-        self.client, self.reply = server.client(retry=Retry(NoBackoff(), 0)), None
-        self.id = self.client.client_id()
-        self.thread = threading.Thread(target=self.run, args=words)
-        self.thread.start()
+        client = server.client(retry=Retry(NoBackoff(), 0), single_connection_client=True)
+        self.id, self.connection = client.client_id(), client.connection
 
-    def run(self, *words):
-        try:
-            self.reply = self.client.execute_command(*words)
-        except redis.exceptions.RedisError as error:
-            self.reply = error
+    def send(self, *words):
+        self.connection.send_command(*words)
+
+    def is_over(self):
+        return self.connection.can_read(timeout=0)
 
     def result(self):
-        self.thread.join()
-        return self.reply
+        try:
+            return self.connection.read_response()
+        except redis.exceptions.RedisError as error:
+            return error
 
 
 def merged_alike(server, client):
@@ -106,15 +104,21 @@ def test_others_are_served_and_lose_nothing_while_filters_are_merged(server, sta
     # Steps are not lookups. Redis 7.0 counts one for each key in each turn, and takes the more turns the slower it is.
     has_old_turns = client.info("server")["redis_version"].startswith("7.0.")
     assert has_old_turns or client.info("stats")["keyspace_hits"] - looked_up < 10
-    merge = Meanwhile(server, "CF.MERGE", "a", "b")
-    added, served = 2 * ITEMS, 0
-    while merge.thread.is_alive():
+    merge, first, second = (Meanwhile(server) for _ in range(3))
+    added = 2 * ITEMS
+    with server.standing_still():
+        merge.send("CF.MERGE", "a", "b")
         # What is added to either is not lost, whether the merge is over or begins anew.
+        first.send("CF.ADD", "a", item(added))
+        second.send("CF.ADD", "b", item(added + 1))
+    assert first.result() == second.result() == 1
+    added += 2
+    while not merge.is_over():
         assert client.execute_command("CF.ADD", "a", item(added)) == 1
         assert client.execute_command("CF.ADD", "b", item(added + 1)) == 1
         assert client.execute_command("CF.EXISTS", "a", item(0)) == 1
-        added, served = added + 2, served + 1
-    assert merge.result() == b"OK" and served > 0
+        added += 2
+    assert merge.result() == b"OK"
     assert holds(client, "a", [*range(2 * ITEMS), *range(2 * ITEMS, added, 2)])
     assert holds(client, "b", [*range(ITEMS, 2 * ITEMS), *range(2 * ITEMS + 1, added, 2)])
     in_step(replica, server)
@@ -129,24 +133,25 @@ def test_a_key_that_is_gone_or_another_meanwhile_is_seen(server):
     client.copy("a", "kept")
     unchanged = digest(client, "a")
     for change, expected in [
-        (lambda: client.unlink("b"), "not found"),
-        (lambda: client.set("b", "text"), "WRONGTYPE"),
+        (["UNLINK", "b"], "not found"),
+        (["SET", "b", "text"], "WRONGTYPE"),
     ]:
         client.delete("b")
         client.copy("kept", "b")
-        merge = Meanwhile(server, "CF.MERGE", "a", "b")
-        until(lambda: client.info("clients")["blocked_clients"] > 0 or not merge.thread.is_alive(), "it waits")
-        assert merge.thread.is_alive(), "the merge was over too soon for this test"
-        change()
+        merge, other = Meanwhile(server), Meanwhile(server)
+        with server.standing_still():
+            merge.send("CF.MERGE", "a", "b")
+            other.send(*change)
         reply = merge.result()
         assert isinstance(reply, redis.exceptions.ResponseError) and expected in str(reply)
         assert digest(client, "a") == unchanged
     # The destination: then it is made of the sources alone.
     client.delete("b")
     client.copy("kept", "b")
-    merge = Meanwhile(server, "CF.MERGE", "a", "b")
-    until(lambda: client.info("clients")["blocked_clients"] > 0, "it waits")
-    client.delete("a")
+    merge, other = Meanwhile(server), Meanwhile(server)
+    with server.standing_still():
+        merge.send("CF.MERGE", "a", "b")
+        other.send("DEL", "a")
     assert merge.result() == b"OK" and digest(client, "a") == digest(client, "b")
 
 
@@ -154,9 +159,11 @@ def test_a_client_that_is_gone_changes_nothing(server):
     client = server.client()
     merged_alike(server, client)
     unchanged = digest(client, "a")
-    merge = Meanwhile(server, "CF.MERGE", "a", "b")
-    until(lambda: client.info("clients")["blocked_clients"] > 0, "it waits")
-    client.execute_command("CLIENT", "KILL", "ID", merge.id)
+    merge, other = Meanwhile(server), Meanwhile(server)
+    with server.standing_still():
+        merge.send("CF.MERGE", "a", "b")
+        other.send("CLIENT", "KILL", "ID", merge.id)
+    assert other.result() == 1
     assert isinstance(merge.result(), redis.exceptions.ConnectionError)
     until(lambda: client.info("clients")["blocked_clients"] == 0, "it waits no more")
     assert digest(client, "a") == unchanged and client.ping()
@@ -167,10 +174,12 @@ def test_the_end_waits_while_clients_are_paused(server, start):
     replica = start()
     follow(replica, server)
     merged_alike(server, client)
-    merge = Meanwhile(server, "CF.MERGE", "a", "b")
-    until(lambda: client.info("clients")["blocked_clients"] > 0, "it waits")
-    # Far longer than the merge takes. A server that told its replica of it meanwhile would end itself.
-    client.execute_command("CLIENT", "PAUSE", 4000, "WRITE")
+    merge, other = Meanwhile(server), Meanwhile(server)
+    with server.standing_still():
+        merge.send("CF.MERGE", "a", "b")
+        # Far longer than the merge takes. A server that told its replica of it meanwhile would end itself.
+        other.send("CLIENT", "PAUSE", 4000, "WRITE")
+    assert other.result() == b"OK"
     assert merge.result() == b"OK"
     assert digest(client, "a") == digest(client, "expected")
     in_step(replica, server)
@@ -212,15 +221,19 @@ def test_a_filter_of_redisbloom_is_compacted_in_steps_and_loses_nothing(server, 
     assert client.execute_command("CF.COMPACT", "a") == b"OK"
     assert digest(client, "a") == digest(client, "expected")
     assert client.cf().info("a")["size"] < before / 4 and client.cf().info("a")["deletedNum"] == 0
-    # What is stored meanwhile is not lost. Nothing is, where this client has its turn too late.
+    # What is stored meanwhile is not lost.
+    client.copy("loose", "written")
+    compaction, other = Meanwhile(server), Meanwhile(server)
     number = 3 * ITEMS
-    while number == 3 * ITEMS:
-        client.copy("loose", "written", replace=True)
-        compaction = Meanwhile(server, "CF.COMPACT", "written")
-        while compaction.thread.is_alive():
-            assert client.execute_command("CF.ADD", "written", item(number)) == 1
-            number += 1
-        assert compaction.result() == b"OK"
+    with server.standing_still():
+        compaction.send("CF.COMPACT", "written")
+        other.send("CF.ADD", "written", item(number))
+    assert other.result() == 1
+    number += 1
+    while not compaction.is_over():
+        assert client.execute_command("CF.ADD", "written", item(number)) == 1
+        number += 1
+    assert compaction.result() == b"OK"
     assert holds(client, "written", [*range(1000), *range(3 * ITEMS, number)])
     in_step(replica, server)
     for key in ("a", "written"):
@@ -247,8 +260,9 @@ def test_the_header_of_a_dump_in_steps_is_that_of_one_moment(server):
     insert(server, "a", range(ITEMS))
     headers = [at_once(client, "CF.SCANDUMP", "a", 0)]
     assert client.execute_command("CF.SCANDUMP", "a", 0) == headers[0]
-    dump, number = Meanwhile(server, "CF.SCANDUMP", "a", 0), ITEMS
-    while dump.thread.is_alive():
+    dump, number = Meanwhile(server), ITEMS
+    dump.send("CF.SCANDUMP", "a", 0)
+    while not dump.is_over():
         assert client.execute_command("CF.ADD", "a", item(number)) == 1
         headers.append(at_once(client, "CF.SCANDUMP", "a", 0))
         number += 1
