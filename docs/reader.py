@@ -93,7 +93,7 @@ class Filter:
         fields = HEADER.unpack(data[:128])
         magic, version, self.kind, self.layout, self.addressing, hash_id, self.b, self.f = fields[:8]
         self.k, self.s, self.capacity, self.len, seed, table_size, self.v, self.g = fields[8:16]
-        beyond, promised, required_flags, _, largest, chunks_size, rate, self.mark, reserved, *checksums = fields[16:]
+        beyond, promised, required_flags, _, largest, chunks_size, rate, self.mark, self.waiting, *checksums = fields[16:]
         table_checksum, header_checksum = checksums
         if magic != b"\x89GUIRA\r\n":
             raise ValueError("not a guira file")
@@ -103,7 +103,7 @@ class Filter:
             raise ValueError("the header is damaged")
         if version != 1 or not FILTER <= self.kind <= EXPIRING or self.layout not in (PACKED, SEMI_SORTED):
             raise ValueError("unknown")
-        if required_flags or self.mark > HALF_DOUBLED or reserved:
+        if required_flags or self.mark > HALF_DOUBLED:
             raise ValueError("unknown")
         if data[88:96] != bytes(8) and not 0 < rate < 1:
             raise ValueError("no rate is like that")
@@ -121,6 +121,9 @@ class Filter:
             raise ValueError("no table is doubled so often")
         if (self.v > 0) != (self.kind in (COUNTING, MAP, EXPIRING)) or self.f + self.v > 56:
             raise ValueError("values of so many bits are not in such a file")
+        buckets_before = self.k * self.s * 2 // 3 if self.mark else self.k * self.s // 2 if self.g else 0
+        if self.waiting > (buckets_before if beyond and not self.v else 0):
+            raise ValueError("more buckets wait than there were before the doubling")
         self.slot_bits = self.f - 1 if self.layout == SEMI_SORTED else self.f + self.v
         slots = self.k * self.s * self.b
         end = 128 + table_size + chunks_size
@@ -193,6 +196,18 @@ class Filter:
             count += len(stored)
         if count != self.len:
             raise ValueError("another number of fingerprints than the header says")
+        for number in range(self.waiting):
+            first = self.first_of_two(number)
+            if first is not None and any(one[0] and other[0] for one, other in zip(self.slots(first), self.slots(first + 1))):
+                raise ValueError("two fingerprints come from one slot")
+
+    def first_of_two(self, number):
+        """The first of the two buckets that one has become in the half of a doubling that is done last, if it has become two."""
+        of_each = 1 << self.g if self.mark else 1 << self.g - 1
+        pair, place = divmod(number, 2 * of_each)
+        if self.mark:
+            return pair * self.of_pair + 2 * place - of_each if place >= of_each else None
+        return 2 * number if place < of_each else None
 
     def living_values(self, times):
         """The values that stand for living generations; all values where keys don't expire."""

@@ -422,6 +422,29 @@ impl Parameters {
         Regions { buckets: doubled.buckets >> self.doublings, ..doubled }
     }
 
+    /// The buckets before the last doubling, of which half or all have become two; 0 if there was none.
+    pub(crate) const fn buckets_that_became_two(&self) -> u64 {
+        match (self.shape.half_doubled, self.doublings) {
+            (true, _) => self.regions.before_half_doubling().bucket_count(),
+            (false, 0) => 0,
+            (false, _) => self.bucket_count() / 2,
+        }
+    }
+
+    /// The first of the two buckets that one has become in that half of a doubling which was done last, given its number before the
+    /// doubling; `None` if it became two in the other half, or does so next.
+    pub(crate) const fn first_of_two(&self, number: u64) -> Option<u64> {
+        // Where the last doubling is whole, it was one less before it.
+        let doublings = if self.shape.half_doubled { self.doublings } else { self.doublings.saturating_sub(1) };
+        let of_each = 1 << doublings;
+        let (pair, place) = (number / (2 * of_each), number % (2 * of_each));
+        match (self.shape.half_doubled, place < of_each) {
+            (true, false) => Some(3 * pair * of_each + 2 * place - of_each),
+            (false, true) => Some(2 * number),
+            _ => None,
+        }
+    }
+
     /// Returns the bits that a slot takes, its value included.
     #[must_use]
     pub const fn bits_per_slot(&self) -> u32 {

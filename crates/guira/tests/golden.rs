@@ -72,13 +72,15 @@ const GOLDEN: [Golden; 15] = {
 const GOLDEN_SETS: [(&str, usize); 3] =
     [("set-packed-4-f12", 1), ("set-growing-4-f12-doubled-2", 2), ("set-growing-4-f13-half-doubled-3", 1)];
 /// How often half of the buckets became two, beside each.
-const GOLDEN_GROWING: [(&str, u32, usize); 6] = [
+const GOLDEN_GROWING: [(&str, u32, usize); 8] = [
     ("growing-4-f13-doubled-3", 6, 2),
     ("growing-4-f8-doubled-5", 10, 11),
     ("growing-4-f33-doubled-1", 2, 0),
     ("growing-4-f12-half-doubled-3", 3, 3),
     ("growing-4-f9-half-doubled-1", 1, 48),
     ("growing-8-f35-half-doubled-1", 1, 0),
+    ("growing-4-f14-half-doubled-1-waiting", 1, 1),
+    ("growing-8-f12-doubled-1-waiting", 2, 2),
 ];
 const GOLDEN_COUNTING: [(&str, usize); 4] = [
     ("counting-2-f9-v3", 6),
@@ -372,6 +374,19 @@ fn run_reader(path: &Path, has_secret: bool, lines: &str) -> Result<Result<Strin
 
 /// What the library says of a file, in all ways in which it reads one, and `docs/reader.py`, which must agree.
 fn read_in_all_ways(what: &str, bytes: &[u8]) -> Result<(), LoadError> {
+    let loaded = read_whole(what, bytes);
+    assert_eq!(read_in_pieces(bytes).is_ok(), loaded.is_ok(), "{what}: arriving, {loaded:?}");
+    loaded
+}
+
+fn read_in_pieces(bytes: &[u8]) -> Result<CuckooFilter, LoadError> {
+    let mut arriving = Arriving::new(&FileHeader::from_bytes(bytes)?, None)?;
+    bytes[HEADER_LEN..].chunks(7).try_for_each(|piece| arriving.take(piece))?;
+    arriving.finish()
+}
+
+/// What they say who see all of the file at once.
+fn read_whole(what: &str, bytes: &[u8]) -> Result<(), LoadError> {
     let loaded = CuckooFilter::from_bytes(bytes).map(drop);
     let is_ok = loaded.is_ok();
     assert_eq!(CuckooFilter::read_from(bytes).is_ok(), is_ok, "{what}: read_from, {loaded:?}");
@@ -379,12 +394,6 @@ fn read_in_all_ways(what: &str, bytes: &[u8]) -> Result<(), LoadError> {
     let header = FileHeader::from_bytes(bytes);
     let verified = header.as_ref().map(|header| header.verify(bytes, None));
     assert_eq!(matches!(verified, Ok(Ok(()))), is_ok, "{what}: header, {loaded:?}");
-    let arrived = header.and_then(|header| {
-        let mut arriving = Arriving::new(&header, None)?;
-        bytes[HEADER_LEN..].chunks(7).try_for_each(|piece| arriving.take(piece))?;
-        arriving.finish()
-    });
-    assert_eq!(arrived.is_ok(), is_ok, "{what}: arriving, {loaded:?}");
     let path = std::env::temp_dir().join(format!("guira-golden-{}-{what}.guira", std::process::id()));
     std::fs::write(&path, bytes).expect("writable");
     match run_reader(&path, false, "") {
@@ -421,6 +430,7 @@ const GROWTH_AT: usize = 66;
 const PROMISED_AT: usize = 67;
 const MAX_CAPACITY_AT: usize = 72;
 const MARK_AT: usize = 96;
+const WAITING_AT: usize = 104;
 
 #[test]
 fn headers_of_half_doubled_tables_that_contradict_themselves_are_refused_by_all_readers() {
@@ -462,6 +472,57 @@ fn headers_of_half_doubled_tables_that_contradict_themselves_are_refused_by_all_
     let most = (6 * 4_u64) << file[PROMISED_AT];
     read_in_all_ways("largest capacity", &with_capacity(most)).expect("as many as slots");
     read_in_all_ways("too large a capacity", &with_capacity(most + 1)).expect_err("more than slots");
+}
+
+#[test]
+fn buckets_that_wait_where_none_can_are_refused_by_all_readers() {
+    let with_waiting = |file: &[u8], waiting: u64| changed(file, &[(WAITING_AT, &waiting.to_le_bytes())]);
+    for (name, most) in [
+        ("packed-4-doubling-f9", 0),
+        ("growing-4-f13-doubled-3", 8),
+        ("growing-4-f12-half-doubled-3", 12),
+        ("growing-4-f14-half-doubled-1-waiting", 28),
+        ("growing-8-f12-doubled-1-waiting", 14),
+    ] {
+        let file = bytes_of(name);
+        for waiting in [most + 1, 1 << 32, u64::MAX] {
+            let error = read_in_all_ways(name, &with_waiting(&file, waiting)).expect_err("too many");
+            assert!(matches!(error, LoadError::Inconsistent { .. }), "{name}, {waiting}: {error:?}");
+        }
+        read_in_all_ways(name, &with_waiting(&file, 0)).expect("the table is that of the finished half");
+    }
+}
+
+/// One is added to the last bucket that waits which becomes two, in a slot of one half that is filled in the other.
+#[test]
+fn two_fingerprints_from_one_slot_of_a_bucket_that_waits_are_refused_by_all_that_see_the_whole_table() {
+    for (name, bits, [one, other]) in [
+        // The halves of an odd bucket of the first pair, and those of an even one, of which the next buckets are.
+        ("growing-4-f14-half-doubled-1-waiting", 14, [1, 2]),
+        ("growing-8-f12-doubled-1-waiting", 12, [0, 1]),
+    ] {
+        let mut file = bytes_of(name);
+        let slots_per_bucket = usize::from(file[SLOTS_PER_BUCKET_AT]);
+        let bit_of = |bucket: usize, slot: usize| HEADER_LEN * 8 + (bucket * slots_per_bucket + slot) * bits;
+        let content = |file: &[u8], at: usize| {
+            (0..bits).fold(0_u64, |sum, bit| sum | u64::from(file[(at + bit) / 8] >> ((at + bit) % 8) & 1) << bit)
+        };
+        let (from, to) = (0..slots_per_bucket)
+            .flat_map(|slot| [(bit_of(one, slot), bit_of(other, slot)), (bit_of(other, slot), bit_of(one, slot))])
+            .find(|&(from, to)| content(&file, from) != 0 && content(&file, to) == 0)
+            .expect("the bucket was not empty");
+        let is_half_doubled = file[MARK_AT] == 1;
+        // The topmost bit says which of two odd buckets a fingerprint is in, as long as it is stored.
+        let added = content(&file, from) ^ u64::from(is_half_doubled) << (bits - 1);
+        (0..bits).filter(|bit| added >> bit & 1 == 1).for_each(|bit| file[(to + bit) / 8] |= 1 << ((to + bit) % 8));
+        file[LEN_AT] += 1;
+        fix_checksums(&mut file);
+        let error = read_whole(name, &file).expect_err("two of one slot");
+        assert!(matches!(error, LoadError::Inconsistent { .. }), "{name}: {error:?}");
+        // Where no bucket waits it is a filter, and this one takes the doubling as finished.
+        read_in_pieces(&file).expect("a filter");
+        read_in_all_ways(name, &changed(&file, &[(WAITING_AT, &[0; 8])])).expect("a filter");
+    }
 }
 
 /// What is left of the fingerprint must have the bit that says in which half it is.

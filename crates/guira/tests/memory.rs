@@ -9,7 +9,7 @@ use std::cell::Cell;
 use std::fmt::Debug;
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 
-use guira::raw::{Merging, Shrinking, Step};
+use guira::raw::{Merging, RawFilter as _, Shrinking, Step};
 use guira::{
     AnyFilter, ConcurrentCuckooFilter, ConcurrentExpiringCuckooFilter, CountingCuckooFilter, CuckooFilter, CuckooMap,
     CuckooSet, ExpiringCuckooFilter, InsertError, OutOfMemory,
@@ -146,9 +146,11 @@ fn file(bytes: Vec<u8>) -> (usize, u64) {
     (bytes.len(), hasher.finish())
 }
 
+/// What a filter holds. For want of memory, a doubling may have ended that was under way.
 fn of(filter: &CuckooFilter) -> (usize, usize, (usize, u64)) {
     filter.check_invariants().expect("a filter");
-    (filter.len(), filter.capacity(), file(filter.to_bytes()))
+    let (_header, table, _times) = filter.file_parts();
+    (filter.len(), filter.capacity(), file(table.into_owned()))
 }
 
 /// For operations that may be done in several ways, and for those of which a part may be done.

@@ -118,7 +118,6 @@ fn a_filter_whose_table_is_being_doubled_is_dumped_as_it_will_be() {
     let mut loaded = load(&dump(&mut value)).expect("a sound dump");
     let size_afterwards = loaded.as_ref().expect("a filter").size();
     assert!(size > size_afterwards, "it was not being doubled: {size} bytes, {size_afterwards} when loaded");
-    assert_eq!(loaded, being_doubled);
     assert_eq!(loaded, value);
     assert!(stored.iter().all(|item| is_present(&mut loaded, item)));
 }

@@ -326,7 +326,7 @@ impl ConcurrentCuckooFilter {
     }
 
     /// Copies the filter as it is at one moment, to be saved, merged or looked through, while other threads go on. A copy that is
-    /// taken during a doubling goes on with it; one that is shared again, or made by [`clone`](Self::clone), finishes it at once.
+    /// taken during a doubling goes on with it.
     ///
     /// Readers never wait. A writer waits for a moment at which nobody writes, and then copies what it is about to write, up to 8 KiB
     /// at a time, unless that is copied already: a microsecond or two. A second snapshot of one filter waits for the first.
@@ -466,7 +466,7 @@ impl ConcurrentCuckooFilter {
     }
 }
 
-/// Shares the bits, after finishing any doubling in progress. Tables that are in large pages, which is where a filter of 2 MiB or
+/// Shares the bits; a doubling that is under way goes on. Tables that are in large pages, which is where a filter of 2 MiB or
 /// more is built, or loaded by `from_bytes`, are not copied; those that a stream or a file was read into are, and both copies
 /// take memory meanwhile.
 impl TryFrom<CuckooFilter> for ConcurrentCuckooFilter {
@@ -498,7 +498,7 @@ impl From<ConcurrentCuckooFilter> for CuckooFilter {
 }
 
 /// A copy of one moment, as by [`snapshot`](ConcurrentCuckooFilter::snapshot), which returns an error where there is no
-/// memory for it; `clone` panics. A doubling that is under way is finished in the copy.
+/// memory for it; `clone` panics.
 impl Clone for ConcurrentCuckooFilter {
     fn clone(&self) -> Self {
         self.snapshot().ok().and_then(|copy| Self::try_from(copy).ok()).expect("no memory for a copy of the filter")

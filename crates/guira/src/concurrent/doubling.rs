@@ -27,7 +27,7 @@ use crate::digest::Digest;
 use crate::error::InsertError;
 use crate::filter::{CuckooFilter, Growth};
 use crate::sync::{Arc, Count, Mutex, Ordering};
-use crate::table::{Copies, Counted, Words, ask_for};
+use crate::table::{Copies, Counted, OutOfMemory, Words, ask_for};
 
 /// The doubling of a table, from the moment at which it began.
 pub(super) struct Doubling {
@@ -76,15 +76,7 @@ impl Doubling {
         let versions = table.guards.versions.clone();
         let next = SharedTable::empty(parameters, table.hasher, versions).ok()?;
         let splitting = Splitting::new(&table.parameters, &parameters, table.hasher.seed());
-        let stripes = Stripes::new(splitting.bucket_count(), table.len()).ok()?;
-        ask_for::<Counted<Generation>>().ok()?;
-        let doubling = Self {
-            splitting,
-            next: Arc::new(Generation::new(next, growth)),
-            stripes,
-            turn: Mutex::new(()),
-            is_taken: Count::new(0),
-        };
+        let doubling = Self::new(splitting, Generation::new(next, growth), table.len()).ok()?;
         let all = splitting.waiting();
         let waiting = all.saturating_sub(Splitting::AT_A_TIME);
         splitting.split_buckets(waiting..all, &*table.words, doubling.next.table.words.unseen());
@@ -92,6 +84,13 @@ impl Doubling {
             doubling.stripes.begin_copies(copies);
         }
         doubling.tables(table, waiting).has_room(digest).then_some((doubling, waiting))
+    }
+
+    /// The doubling of a table, of which buckets may have been split before threads shared it. So much is stored in both tables.
+    pub(super) fn new(splitting: Splitting, next: Generation, len: usize) -> Result<Self, OutOfMemory> {
+        let stripes = Stripes::new(splitting.bucket_count(), len)?;
+        ask_for::<Counted<Generation>>()?;
+        Ok(Self { splitting, next: Arc::new(next), stripes, turn: Mutex::new(()), is_taken: Count::new(0) })
     }
 
     /// Both tables, of which `old` is the one that is doubled, as they are when so many of its buckets wait.

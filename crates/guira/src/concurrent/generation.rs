@@ -8,9 +8,10 @@ use super::update::Refusal;
 use crate::addressing::Addressing;
 use crate::cuckoo::{CuckooTable, ForDoubling, NoRoom, Pair, PairOf, Repeated, for_doubling, with_table};
 use crate::digest::Digest;
+use crate::error;
 use crate::filter::{CuckooFilter, Growth};
 use crate::sync::{AtomicU64, Ordering};
-use crate::table::{PackedTable, Table, Widths};
+use crate::table::{OutOfMemory, PackedTable, Table, Widths};
 
 /// The table from one doubling to the end of the next.
 ///
@@ -122,6 +123,20 @@ impl Generation {
             comparison_exponent: AtomicU64::new(0),
             operations,
         }
+    }
+
+    /// The table of a filter; if that is being doubled, the old one, with its doubling.
+    pub(super) fn of(mut filter: CuckooFilter, growth: &Growth) -> Result<Self, error::OutOfMemory> {
+        let (len, size) = (filter.len(), filter.parameters().table_size());
+        let Some((splitting, old, parameters)) = filter.take_doubling() else {
+            return Ok(Self::new(SharedTable::new(len, filter)?, growth));
+        };
+        let old = CuckooFilter::from_parts(parameters, *filter.hasher(), old, len);
+        let generation = Self::new(SharedTable::new(len, old)?, growth);
+        let next = SharedTable::with_versions(0, filter, generation.table.guards.versions.clone());
+        let doubling = next.and_then(|next| Doubling::new(splitting, Self::new(next, growth), len));
+        generation.begin_doubling(doubling.map_err(|OutOfMemory| error::OutOfMemory::new(size))?, splitting.waiting());
+        Ok(generation)
     }
 
     /// Begins to double the table, whose writers are locked out.

@@ -24,7 +24,7 @@ pub(super) struct Growing {
 impl Growing {
     pub(super) fn new(filter: CuckooFilter, growth: Growth) -> Result<Self, error::OutOfMemory> {
         let out_of_memory = error::OutOfMemory::new(filter.parameters().table_size());
-        let generation = Generation::new(SharedTable::new(filter.len(), filter)?, &growth);
+        let generation = Generation::of(filter, &growth)?;
         let asked = ask_for::<Counted<Generation>>();
         let current = asked.and_then(|()| try_box(Replaceable::new(generation)));
         Ok(Self { current: current.map_err(|OutOfMemory| out_of_memory)?, growth })
@@ -167,9 +167,9 @@ impl Growing {
     /// Replaces the table, all of whose locks are held, by `next`.
     fn replace(&self, next: CuckooFilter, all: AllGuards<'_>) -> Result<(), InsertError> {
         let out_of_memory = error::OutOfMemory::new(next.parameters().table_size());
-        let table = SharedTable::new(next.len(), next)?;
+        let next = Generation::of(next, &self.growth)?;
         ask_for::<Counted<Generation>>().map_err(|OutOfMemory| out_of_memory)?;
-        self.current.replace(Arc::new(Generation::new(table, &self.growth)));
+        self.current.replace(Arc::new(next));
         all.retire();
         Ok(())
     }

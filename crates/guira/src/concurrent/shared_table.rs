@@ -20,13 +20,18 @@ pub(super) struct SharedTable {
 }
 
 impl SharedTable {
-    /// The bits of a filter in the packed layout, shared; so many of its fingerprints are counted. Large tables are not copied.
-    pub(super) fn new(len: usize, mut filter: CuckooFilter) -> Result<Self, error::OutOfMemory> {
-        filter.settle();
+    /// The bits of a filter in the packed layout, which is not being doubled, shared; so many of its fingerprints are counted. Large tables
+    /// are not copied.
+    pub(super) fn new(len: usize, filter: CuckooFilter) -> Result<Self, error::OutOfMemory> {
+        let size = filter.parameters().table_size();
+        let table = Versions::new().and_then(|versions| Self::with_versions(len, filter, versions));
+        table.map_err(|OutOfMemory| error::OutOfMemory::new(size))
+    }
+
+    /// A table with the versions of another one.
+    pub(super) fn with_versions(len: usize, filter: CuckooFilter, versions: Versions) -> Result<Self, OutOfMemory> {
         let (parameters, hasher) = (*filter.parameters(), *filter.hasher());
-        let words = Words::from_storage(filter.into_storage());
-        let table = words.and_then(|words| Self::of_words(len, parameters, hasher, words, Versions::new()?));
-        table.map_err(|OutOfMemory| error::OutOfMemory::new(parameters.table_size()))
+        Self::of_words(len, parameters, hasher, Words::from_storage(filter.into_storage())?, versions)
     }
 
     /// An empty table that is to replace the one with these versions.

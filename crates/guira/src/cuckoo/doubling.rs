@@ -155,6 +155,19 @@ impl Splitting {
         });
     }
 
+    /// The other way round: empties what the first `count` buckets have become, which are in an empty table again then, and wait. Each
+    /// fingerprint goes to the slot that it came from, which is that of no other.
+    pub(crate) fn put_together(&mut self, count: u64, old_bytes: &mut [u8], new_bytes: &mut [u8]) {
+        self.waiting = count;
+        with_splitting!(self, (addressing, [new, old]) => {
+            let (mut from, mut into) = (PackedTable::new(*new, new_bytes), PackedTable::new(*old, old_bytes));
+            for half in (0..2 * count).map(Half::new) {
+                let (bucket, next) = (addressing.bucket_of_half(half), addressing.next_bucket_of_half(half));
+                into.take(bucket, &mut from, next, |rest| addressing.restored(half, rest));
+            }
+        });
+    }
+
     /// What keeps a key out of the doubled table, once all buckets are moved; its parameters are `parameters`.
     pub(crate) fn crowd(
         &self,

@@ -331,6 +331,15 @@ impl Scheme {
         with_table!(self, over(bytes), table => table.occupied_if_well_formed(buckets, knows_seed))
     }
 
+    /// Whether a slot is filled in a bucket and in the one behind it, in a packed table.
+    pub(crate) fn share_slots(&self, bytes: &[u8], first: u64) -> bool {
+        with_table!(self, packed(bytes), table => {
+            let first = BucketIndex::new(first);
+            let contents = |bucket| table.slots.contents(bucket).map(|(_, content)| content);
+            contents(first).zip(contents(first.following())).any(|(one, other)| one != 0 && other != 0)
+        })
+    }
+
     /// See [`CuckooTable::has_no_copies`].
     pub(crate) fn has_no_copies(&self, bytes: &[u8]) -> bool {
         with_table!(self, over(bytes), table => table.has_no_copies())

@@ -41,7 +41,7 @@ use crate::table::{Storage, is_zero_from, try_box};
 /// every size, and removal stays exact.
 ///
 /// A large table is enlarged in steps, a few buckets with each insertion and removal, so that none of them takes long.
-/// Meanwhile there are two tables, the old one shrinking. A file saved meanwhile is that of the larger table.
+/// Meanwhile there are two tables, the old one shrinking. A file saved meanwhile holds the larger table, and says how far it had come.
 ///
 /// Fingerprints have the bits that doublings take from the start. So up to the largest capacity the filter keeps the rate
 /// it was built for, and at first its rate is lower. The [`GrowthPolicy`] decides what happens beyond that. More copies
@@ -633,18 +633,18 @@ impl fmt::Debug for CuckooFilter {
     }
 }
 
-/// Filters are equal when they have the same parameters, hash, seed and limits to growth, and their tables the same bits. Notes and
-/// other chunks that came with a file are not compared.
+/// Filters are equal when they have the same parameters, hash, seed and limits to growth, their tables the same bits, and, if they are being
+/// enlarged, that has come as far. Notes and other chunks that came with a file are not compared.
 ///
-/// They then hold the same keys. The reverse does not hold: where a fingerprint is stored depends on what was stored before it, so
-/// filters of the same keys are mostly unequal if the keys came in another order. Filters that are equal may still go different
-/// ways: one whose table is being doubled equals its settled copy, and after the same further insertions their bits may differ.
-/// To compare what filters hold, take [`intersection_len`](Self::intersection_len).
+/// They then hold the same keys, and stay equal as long as the same is done with both. The reverse does not hold: where a fingerprint is
+/// stored depends on what was stored before it, so filters of the same keys are mostly unequal if the keys came in another order. To
+/// compare what filters hold, take [`intersection_len`](Self::intersection_len).
 impl PartialEq for CuckooFilter {
     fn eq(&self, other: &Self) -> bool {
         self.parameters == other.parameters
             && self.hasher == other.hasher
             && self.growth == other.growth
+            && self.waiting() == other.waiting()
             && self.settled().storage == other.settled().storage
     }
 }

@@ -9,14 +9,13 @@ use crate::cuckoo::{NoRoom, Splitting};
 use crate::digest::Digest;
 use crate::error;
 use crate::parameters::{Parameters, bytes_for};
-#[cfg(feature = "concurrent")]
-use crate::table::try_box;
-use crate::table::{OutOfMemory, Storage, ask_for};
+use crate::table::{OutOfMemory, Storage, ask_for, try_box};
 
 /// What a filter has besides its table while that is being filled from a smaller one, a few buckets with each
 /// insertion and removal.
 ///
-/// The parameters of the filter are those of the doubled table, and so is its file at any moment.
+/// The parameters of the filter are those of the doubled table. That table is also what its file holds at any moment, beside the number of
+/// buckets that wait.
 #[derive(Clone, Debug)]
 pub(super) struct Doubling {
     pub(super) splitting: Splitting,
@@ -61,6 +60,33 @@ impl CuckooFilter {
             filter.set_doubling(Some(try_box(Doubling { splitting, old, parameters, limit })?));
         }
         Ok(filter)
+    }
+
+    /// Goes back to where the half of a doubling that was done last had come when so many buckets waited, counted as they were when all had
+    /// become two as often. No more may wait than there were, and no two of their fingerprints may come from one slot.
+    pub(crate) fn resume_doubling(&mut self, waiting: u64) -> Result<(), OutOfMemory> {
+        let before = self.growth().and_then(|growth| growth.before_doubling(self.parameters()));
+        let Some(parameters) = before.filter(|_| waiting > 0) else { return Ok(()) };
+        let mut splitting = Splitting::new(&parameters, self.parameters(), self.hasher().seed());
+        let [needed, _] = splitting.places_of(waiting);
+        let mut old = Storage::zeroed(needed * u64::from(parameters.bucket_bits()))?;
+        splitting.put_together(waiting, &mut old, &mut self.storage);
+        let limit = self.limit_when_settled();
+        self.set_doubling(Some(try_box(Doubling { splitting, old, parameters, limit })?));
+        Ok(())
+    }
+
+    /// The buckets that wait to become two, counted as they were before any did; 0 if the table is not being doubled.
+    pub(crate) fn waiting(&self) -> u64 {
+        self.doubling.as_ref().map_or(0, |doubling| doubling.splitting.waiting())
+    }
+
+    /// What is left of a doubling when the doubled table is taken: how far it has come, the old table, and its parameters. The reverse of
+    /// [`while_doubling`](Self::while_doubling).
+    #[cfg(feature = "concurrent")]
+    pub(crate) fn take_doubling(&mut self) -> Option<(Splitting, Storage, Parameters)> {
+        let Doubling { splitting, old, parameters, .. } = *self.set_doubling(None)?;
+        Some((splitting, old, parameters))
     }
 
     /// Begins to double the table. Returns `false` where [`doubled`](Self::doubled) returns `None`; like that it may fail, and then
@@ -198,7 +224,7 @@ mod tests {
 
     use super::*;
     use crate::digest::KeyHasher;
-    use crate::error::InsertError;
+    use crate::error::{InsertError, LoadError};
 
     /// Growing filters of buckets of all sizes, with fingerprints of all kinds of lengths.
     fn filters() -> impl Iterator<Item = CuckooFilter> {
@@ -248,8 +274,9 @@ mod tests {
                 assert_holds(&filter, &keys, step);
                 // Copies of the whole table at each step of the smaller ones only.
                 if buckets < 64 || step % 17 == 0 {
-                    assert_eq!(filter.to_bytes(), doubled.to_bytes());
-                    assert_eq!(filter, doubled);
+                    assert_eq!(filter.settled().to_bytes(), doubled.to_bytes());
+                    assert_eq!(filter == doubled, !filter.is_doubling());
+                    assert_is_alike(&CuckooFilter::from_bytes(&filter.to_bytes()).expect("its file"), &filter);
                     assert_eq!(filter.check_invariants(), Ok(()));
                     assert!(filter.fingerprints().eq(doubled.fingerprints()));
                 }
@@ -260,6 +287,50 @@ mod tests {
                 filter.split(1);
             }
         }
+    }
+
+    /// Checks that all of the bytes of two filters are equal, of both tables if they are being doubled.
+    fn assert_is_alike(left: &CuckooFilter, right: &CuckooFilter) {
+        assert_eq!((&left.storage[..], left.waiting(), left.len), (&right.storage[..], right.waiting(), right.len));
+        assert_eq!(left, right);
+        let waiting = |filter: &CuckooFilter| {
+            let doubling = filter.doubling.as_deref()?;
+            let [buckets, _] = doubling.splitting.places_of(doubling.splitting.waiting());
+            let bits = buckets * u64::from(doubling.parameters.bucket_bits());
+            // The bytes behind those of the buckets that wait may be anything.
+            Some((doubling.parameters, doubling.limit, doubling.old[..to_usize(bits / 8)].to_vec()))
+        };
+        assert_eq!(waiting(left), waiting(right));
+    }
+
+    #[test]
+    fn a_file_that_says_that_other_buckets_wait_than_can_is_refused() {
+        let with_waiting = |file: &[u8], waiting: u64| {
+            let mut file = file.to_vec();
+            file[104..112].copy_from_slice(&waiting.to_le_bytes());
+            let checksum = crate::digest::checksum(&file[..120]);
+            file[120..128].copy_from_slice(&checksum.to_le_bytes());
+            CuckooFilter::from_bytes(&file)
+        };
+        let mut contradictions = 0;
+        for mut filter in filters() {
+            let first = filter.to_bytes();
+            fill(&mut filter);
+            assert_eq!(filter.begin_doubling(), Ok(true));
+            let buckets = filter.splitting().expect("it is being doubled").0.bucket_count();
+            filter.split(1);
+            assert_eq!(with_waiting(&filter.to_bytes(), buckets - 1).expect("its file"), filter);
+            filter.settle();
+            // None waits in a table that has never been doubled, nor more than there were before.
+            for (file, waiting) in [(&first, 1), (&filter.to_bytes(), buckets + 1), (&filter.to_bytes(), u64::MAX)] {
+                assert!(matches!(with_waiting(file, waiting), Err(LoadError::Inconsistent { .. })), "{waiting}");
+            }
+            // In a table that was filled since, slots are in use that come of one.
+            while filter.room() > 0 && filter.insert(&(1 << 40 | filter.len() as u64)).is_ok() {}
+            contradictions += usize::from(with_waiting(&filter.to_bytes(), buckets - 1).is_err());
+            assert_eq!(with_waiting(&filter.to_bytes(), 0).expect("its file"), filter);
+        }
+        assert_eq!(contradictions, filters().count());
     }
 
     #[test]
@@ -276,7 +347,7 @@ mod tests {
     }
 
     /// Each shape, with one to five buckets split for each operation: some doublings end before the table fills, and others
-    /// are pressed.
+    /// are pressed. A filter that is loaded on the way goes the same way from there.
     #[test]
     fn insertions_and_removals_between_the_steps_of_a_doubling_follow_a_model() {
         for (mut filter, at_a_time) in filters().zip((1..=5).cycle()) {
@@ -284,21 +355,29 @@ mod tests {
             let mut next = 1 << 20;
             let mut random = 12345_u64;
             assert_eq!(filter.begin_doubling(), Ok(true));
+            let mut loaded = filter.clone();
             let mut step = 0;
             while filter.is_doubling() {
                 random = random.wrapping_mul(0x5851_f42d_4c95_7f2d).wrapping_add(0x1405_7b7e_f767_814f);
                 if random >> 61 < 5 {
-                    if filter.insert_while_doubling(filter.hasher().digest(&next)).is_ok() {
+                    let digest = filter.hasher().digest(&next);
+                    let is_stored = filter.insert_while_doubling(digest).is_ok();
+                    assert_eq!(loaded.insert_while_doubling(digest).is_ok(), is_stored);
+                    if is_stored {
                         keys.push(next);
                     }
                     next += 1;
                 } else {
                     let removed = keys.swap_remove(to_usize((random >> 20) % keys.len() as u64));
                     assert!(filter.remove(&removed), "{removed} was lost at step {step}");
+                    assert!(loaded.remove(&removed), "{removed} was lost before step {step}");
                 }
                 filter.split(at_a_time - 1);
+                loaded.split(at_a_time - 1);
                 step += 1;
                 if step % 13 == 0 {
+                    assert_is_alike(&loaded, &filter);
+                    loaded = CuckooFilter::from_bytes(&filter.to_bytes()).expect("its file");
                     assert_holds(&filter, &keys, step);
                     assert_eq!(filter.check_invariants(), Ok(()));
                 }

@@ -50,6 +50,7 @@ pub struct CuckooFilterView<'bytes> {
     table_len: usize,
     /// Those, and what is beside them.
     len: usize,
+    waiting: u64,
     table_checksum: u64,
 }
 
@@ -59,16 +60,20 @@ pub(crate) struct Description {
     pub(crate) parameters: Parameters,
     pub(crate) hasher: KeyHasher,
     pub(crate) len: usize,
+    /// The buckets that waited to become two when the file was written.
+    pub(crate) waiting: u64,
     pub(crate) table_checksum: u64,
 }
 
 impl<'bytes> CuckooFilterView<'bytes> {
     /// Makes a view of a table, whose size must be what its parameters give, and of changes that have not been made in it.
     pub(crate) fn from_parts(description: Description, table: Borrowed<'bytes>, changes: &[Change]) -> Self {
-        let Description { kind, parameters, hasher, len, table_checksum } = description;
+        let Description { kind, parameters, hasher, len, waiting, table_checksum } = description;
         let scheme = Scheme::new(&parameters, hasher.seed());
         let pending = (!changes.is_empty()).then(|| Arc::new(Pending::of(&scheme, changes)));
-        let mut view = Self { kind, parameters, hasher, scheme, table, pending, table_len: len, len, table_checksum };
+        let table_len = len;
+        let mut view =
+            Self { kind, parameters, hasher, scheme, table, pending, table_len, len, waiting, table_checksum };
         view.count_pending();
         view
     }
@@ -196,6 +201,11 @@ impl<'bytes> CuckooFilterView<'bytes> {
 
     pub(crate) fn bytes(&self) -> &[u8] {
         &self.table
+    }
+
+    /// See [`Description::waiting`].
+    pub(crate) const fn waiting(&self) -> u64 {
+        self.waiting
     }
 
     pub(crate) const fn table_checksum(&self) -> u64 {

@@ -40,6 +40,20 @@ pub(super) fn check_fingerprints(
     Ok(())
 }
 
+/// Checks that of what buckets have become that are said to wait, no two fingerprints come from one slot.
+pub(super) fn check_waiting(
+    scheme: &Scheme,
+    table: &[u8],
+    parameters: &Parameters,
+    waiting: u64,
+) -> Result<(), LoadError> {
+    let mut pairs = (0..waiting).filter_map(|number| parameters.first_of_two(number));
+    if pairs.any(|first| scheme.share_slots(table, first)) {
+        return Err(LoadError::Inconsistent { what: "a bucket that waits to become two has become what none becomes" });
+    }
+    Ok(())
+}
+
 pub(super) const MALFORMED: LoadError = LoadError::Inconsistent { what: "a bucket holds what no fingerprints give" };
 
 pub(super) fn check_len(occupied_slots: u64, len: usize) -> Result<(), LoadError> {

@@ -7,7 +7,7 @@ use alloc::vec::Vec;
 use super::FileHeader;
 use super::any_filter::AnyFilter;
 use super::behind::Behind;
-use super::check::{REMOVES_WHAT_IS_NOT_THERE, check_fingerprints, check_len};
+use super::check::{REMOVES_WHAT_IS_NOT_THERE, check_fingerprints, check_len, check_waiting};
 use super::chunks::TimesChunk;
 #[cfg(feature = "concurrent")]
 use crate::concurrent::{ConcurrentCuckooFilter, ConcurrentExpiringCuckooFilter};
@@ -45,6 +45,8 @@ pub(super) struct Parts<'contents> {
     pub(super) table: Cow<'contents, Storage>,
     /// The fingerprints stored.
     pub(super) len: usize,
+    /// The buckets that wait to become two, if it is being doubled.
+    pub(super) waiting: u64,
     /// How far a filter grows.
     pub(super) growth: Option<Growth>,
     /// The chunk of the times, of a filter whose keys expire.
@@ -67,6 +69,8 @@ impl Contents for CuckooFilter {
         let len = header.len_in_memory()?;
         let mut filter = Self::from_parts(header.parameters, hasher, storage, len).with_growth(header.growth);
         check_fingerprints(filter.scheme(), filter.bytes(), &header.parameters, header.kind(), len, true)?;
+        check_waiting(filter.scheme(), filter.bytes(), &header.parameters, header.waiting)?;
+        filter.resume_doubling(header.waiting).map_err(|_| header.out_of_memory())?;
         make_changes(&mut filter, behind.changes)?;
         Ok(filter.with_kept(behind.kept))
     }
@@ -78,8 +82,8 @@ impl Written for CuckooFilter {
         let kind = if growth.is_some() { FileKind::Growing } else { FileKind::Filter };
         let (parameters, hasher) = (self.parameters(), self.hasher());
         let kept = self.kept().map(|kept| &**kept);
-        let (table, len) = (self.table()?, self.len());
-        Ok(Parts { kind, parameters, hasher, table, len, growth, times: TimesChunk::new(), kept })
+        let (table, len, waiting) = (self.table()?, self.len(), self.waiting());
+        Ok(Parts { kind, parameters, hasher, table, len, waiting, growth, times: TimesChunk::new(), kept })
     }
 }
 

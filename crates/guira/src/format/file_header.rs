@@ -3,7 +3,7 @@
 use core::fmt;
 
 use super::FileHeader;
-use super::check::{check_bytes, check_fingerprints, check_removals};
+use super::check::{check_bytes, check_fingerprints, check_removals, check_waiting};
 use super::chunks::Normalization;
 use super::contents::{check_counters, checked_generations, checked_valued_filter};
 use super::header::{Hash, fields_behind_version};
@@ -207,6 +207,7 @@ impl FileHeader {
         }
         let scheme = Scheme::new(&self.parameters, hasher.unwrap_or(KeyHasher::xxh3(0)).seed());
         check_fingerprints(&scheme, table, &self.parameters, self.kind(), len, knows_seed)?;
+        check_waiting(&scheme, table, &self.parameters, self.waiting)?;
         // Where the key's copies are takes the hasher too.
         if knows_seed { check_removals(&scheme, table, &Pending::of(&scheme, &behind.changes)) } else { Ok(()) }
     }

@@ -49,12 +49,10 @@ const MAX_VALUE_BITS: u8 = 56;
 /// The flags that a reader must know: there are none so far.
 const REQUIRED_FLAGS: u16 = 0;
 
-/// How far a doubling has come, between two that are counted: not at all, or every second bucket has become two. Tables are not written
-/// with it at any other place.
+/// How far a doubling has come, between two that are counted: not at all, or every second bucket has become two. What is written of a table
+/// at any other place is what it is going to be, with the number of buckets that wait.
 const MARK_SETTLED: u64 = 0;
 const MARK_HALF_DOUBLED: u64 = 1;
-
-const RESERVED: u64 = 0;
 
 /// The header of a file of any kind: its parameters, how full it is, and how its keys are hashed, without its table and
 /// without the secret key that it may have been made with.
@@ -82,6 +80,8 @@ pub struct FileHeader {
     pub(super) growth: Option<Growth>,
     pub(super) hash: Hash,
     pub(super) len: u64,
+    /// The buckets that waited to become two when the file was written, counted as they were before any did.
+    pub(super) waiting: u64,
     /// The flags that a reader need not know.
     pub(super) flags: u16,
     /// The false positive rate that was asked for; 0 if that is not known.
@@ -114,6 +114,7 @@ impl FileHeader {
                 Some(key_check) => Hash::SipHash13 { key_check },
             },
             len: wide(parts.len),
+            waiting: parts.waiting,
             flags: parts.kept.map_or(0, |kept| kept.flags),
             rate: parts.kept.map_or(0.0, |kept| kept.rate),
             chunks_size: wide(parts.chunks().map(<[u8]>::len).sum()),
@@ -210,7 +211,7 @@ impl FileHeader {
         bytes.extend(self.rate.to_bits().to_le_bytes());
         let mark = if parameters.shape().is_half_doubled() { MARK_HALF_DOUBLED } else { MARK_SETTLED };
         bytes.extend(mark.to_le_bytes());
-        bytes.extend(RESERVED.to_le_bytes());
+        bytes.extend(self.waiting.to_le_bytes());
         bytes.extend(self.table_checksum.to_le_bytes());
         let header_checksum = checksum(&bytes);
         bytes.extend(header_checksum.to_le_bytes());
@@ -235,7 +236,7 @@ impl FileHeader {
         let chunks_size = fields.number().ok_or(END)?;
         let rate = f64::from_le_bytes(fields.take().ok_or(END)?);
         let mark = fields.number().ok_or(END)?;
-        let reserved = fields.number().ok_or(END)?;
+        let waiting = fields.number().ok_or(END)?;
         let table_checksum = fields.number().ok_or(END)?;
 
         let unknown = |what, found| LoadError::Unknown { what, found };
@@ -246,9 +247,6 @@ impl FileHeader {
         }
         if mark > MARK_HALF_DOUBLED {
             return Err(unknown("state of a doubling", mark));
-        }
-        if reserved != RESERVED {
-            return Err(unknown("field", reserved));
         }
         let kind = numbered(KINDS, kind).ok_or(unknown("kind", kind.into()))?;
         let layout = numbered(LAYOUTS, layout).ok_or(unknown("layout", layout.into()))?;
@@ -294,7 +292,11 @@ impl FileHeader {
         if let Some(growth) = &growth {
             growth.check(&parameters).map_err(LoadError::Parameters)?;
         }
-        let header = Self { kind, parameters, growth, hash, len, flags, rate, chunks_size, table_checksum };
+        let most_waiting = if growth.is_some() && !has_values { parameters.buckets_that_became_two() } else { 0 };
+        if waiting > most_waiting {
+            return Err(inconsistent("more buckets wait to become two than a smaller table had"));
+        }
+        let header = Self { kind, parameters, growth, hash, len, waiting, flags, rate, chunks_size, table_checksum };
         if len > parameters.slot_count() {
             return Err(inconsistent("more fingerprints than slots"));
         }

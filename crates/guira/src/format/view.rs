@@ -2,7 +2,7 @@
 
 use alloc::vec::Vec;
 
-use super::check::{check_bytes, check_fingerprints, check_removals};
+use super::check::{check_bytes, check_fingerprints, check_removals, check_waiting};
 #[cfg(feature = "std")]
 use super::load::no_memory;
 use super::{FileHeader, LoadOptions};
@@ -84,6 +84,7 @@ impl<'bytes> CuckooFilterView<'bytes> {
     pub fn verify(&self) -> Result<(), LoadError> {
         self.verify_checksum()?;
         check_fingerprints(self.scheme(), self.bytes(), self.parameters(), self.kind(), self.table_len(), true)?;
+        check_waiting(self.scheme(), self.bytes(), self.parameters(), self.waiting())?;
         self.pending().map_or(Ok(()), |pending| check_removals(self.scheme(), self.bytes(), pending))
     }
 }
@@ -168,7 +169,7 @@ impl FileHeader {
         };
         let hasher = self.hasher(key)?;
         let len = self.len_in_memory()?;
-        let (parameters, table_checksum) = (self.parameters, self.table_checksum);
-        Ok(Description { kind, parameters, hasher, len, table_checksum })
+        let Self { parameters, waiting, table_checksum, .. } = *self;
+        Ok(Description { kind, parameters, hasher, len, waiting, table_checksum })
     }
 }

@@ -455,8 +455,8 @@ impl<G: Widths, M: MemoryMut> TableMut for PackedTable<G, M> {
 }
 
 impl<G: Widths, M: MemoryMut> PackedTable<G, M> {
-    /// Fills a bucket and the one behind it, both empty, from their first slots on: each fingerprint goes to the first of them, or the
-    /// second where it comes with `true`, and 0 to neither. Each has room for all of its fingerprints.
+    /// Fills a bucket and the one behind it, both empty, with what the slots of one bucket held: each fingerprint goes to its slot of the
+    /// first of them, or of the second where it comes with `true`, and 0 to neither. So [`take`](Self::take) can put the two together again.
     ///
     /// Which of the two a fingerprint goes to can't be predicted, so nothing branches on it, and buckets are put together before they
     /// are written: what was just written in part has to leave the processor's store buffer before it can be read again.
@@ -466,21 +466,17 @@ impl<G: Widths, M: MemoryMut> PackedTable<G, M> {
         let pair = [first, first.following()];
         let at_a_time = self.slots_at_a_time();
         if at_a_time == 1 {
-            let mut ends = [0; 2];
-            for (fingerprint, is_second) in fingerprints.filter(|&(fingerprint, _)| fingerprint != 0) {
-                let place = Place { bucket: pair[usize::from(is_second)], slot: Slot(ends[usize::from(is_second)]) };
+            for (number, (fingerprint, is_second)) in (0..).zip(fingerprints).filter(|&(_, (it, _))| it != 0) {
+                let place = Place { bucket: pair[usize::from(is_second)], slot: Slot(number * slot_bits) };
                 self.replace(place, 0, fingerprint);
-                ends[usize::from(is_second)] += slot_bits;
             }
             return;
         }
         let parts = at_a_time.next_power_of_two().trailing_zeros();
-        let (mut contents, mut filled) = ([[0; 4]; 2], [0_u32; 2]);
-        for (fingerprint, is_second) in fingerprints {
-            let filled = &mut filled[usize::from(is_second)];
-            let part = &mut contents[usize::from(is_second)][to_usize(u64::from(*filled >> parts & 3))];
-            *part |= fingerprint << ((*filled & (at_a_time - 1)) * slot_bits);
-            *filled += u32::from(fingerprint != 0);
+        let mut contents = [[0; 4]; 2];
+        for (number, (fingerprint, is_second)) in (0_u32..).zip(fingerprints) {
+            let part = &mut contents[usize::from(is_second)][to_usize(u64::from(number >> parts & 3))];
+            *part |= fingerprint << ((number & (at_a_time - 1)) * slot_bits);
         }
         for (bucket, contents) in pair.into_iter().zip(contents) {
             for (number, content) in (0..slots / at_a_time).zip(contents) {
@@ -517,6 +513,23 @@ impl<G: Widths, M: MemoryMut> PackedTable<G, M> {
             }
             self.replace(Place { bucket, slot: Slot(slot * narrow) }, 0, content);
             slot += at_a_time;
+        }
+    }
+
+    /// Moves all that a bucket of another table holds to the slots with these numbers of a bucket of this one, which are empty, as what
+    /// `restored` makes of it.
+    pub(crate) fn take<N: MemoryMut>(
+        &mut self,
+        bucket: BucketIndex,
+        from: &mut PackedTable<G, N>,
+        taken: BucketIndex,
+        restored: impl Fn(Fingerprint) -> Fingerprint,
+    ) {
+        for (slot, other) in slots(self.widths).zip(slots(from.widths)) {
+            if let Some(fingerprint) = Fingerprint::new(from.content(taken, other)) {
+                self.replace(Place { bucket, slot }, 0, restored(fingerprint).get());
+                from.replace(Place { bucket: taken, slot: other }, fingerprint.get(), 0);
+            }
         }
     }
 
