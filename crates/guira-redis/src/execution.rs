@@ -11,7 +11,7 @@ use crate::memory::{Boxed, answers, copied, list_for, short_list_for};
 use crate::reply::{Answers, Insertion, Reply};
 use crate::secret::SecretKey;
 use crate::settings::{Limits, Measures, Settings};
-use crate::stored::{Bytes, Chunk, Incoming, StoredFilter};
+use crate::stored::{Bytes, Chunk, Incoming, LARGEST_CHUNK, StoredFilter};
 
 /// The value of a key, wherever it is kept.
 pub trait Place {
@@ -443,28 +443,33 @@ const fn refused_at<'arguments>(time: u64, error: CommandError) -> Outcome<'argu
 ///
 /// If there is no filter, or only a part of one, or no chunk at this position.
 pub fn scan_dump(
-    place: &mut impl Place,
+    place: &impl Place,
     position: u64,
     secret: Secret,
     ends: Option<FileEnds>,
 ) -> Result<Reply<'_>, CommandError> {
-    // It is not told of as a change where nothing does.
-    if place.filter().is_some_and(|filter| !filter.is_settled())
-        && let Some(filter) = place.filter_mut()
-    {
-        filter.settle();
-    }
     let filter = place.filter().ok_or(CommandError::NotFound)?;
     // One of which only a part was loaded can't be dumped.
     if let StoredFilter::Incoming(incoming) = filter {
         return Err(incoming.refusal());
     }
     if position == 0 {
-        return Ok(Reply::Chunk { next: 1, bytes: Cow::Owned(copied(&filter.header_of_settled(secret, ends))?) });
+        return Ok(Reply::Chunk { next: 1, bytes: Cow::Owned(copied(&filter.header(secret, ends))?) });
     }
-    Ok(match filter.chunk_of_settled(position)? {
+    Ok(match filter.chunk(position)? {
         None => Reply::LastChunk,
         Some(Chunk { next, bytes: Bytes::Borrowed(bytes) }) => Reply::Chunk { next, bytes: bytes.into() },
+        Some(Chunk { mut next, bytes: Bytes::PutTogether(piece) }) => {
+            let mut bytes = copied(&piece)?;
+            while let Some(Chunk { next: behind, bytes: Bytes::PutTogether(piece) }) = filter.chunk(next)?
+                && bytes.len() + piece.len() <= LARGEST_CHUNK
+            {
+                bytes.try_reserve(piece.len()).map_err(|_| CommandError::OutOfMemory)?;
+                bytes.extend_from_slice(&piece);
+                next = behind;
+            }
+            Reply::Chunk { next, bytes: bytes.into() }
+        }
         Some(Chunk { next, bytes }) => Reply::Chunk { next, bytes: copied(bytes.get())?.into() },
     })
 }

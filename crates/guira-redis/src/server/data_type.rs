@@ -110,16 +110,6 @@ unsafe fn filter<'value>(value: *const c_void) -> &'value StoredFilter {
     unsafe { &*value.cast::<StoredFilter>() }
 }
 
-/// The filter behind the server's pointer, for operations that first finish the doubling of its table.
-///
-/// # Safety
-///
-/// The pointer is one that [`into_value`] returned, and there is no other reference to the filter.
-unsafe fn filter_mut<'value>(value: *mut c_void) -> &'value mut StoredFilter {
-    // SAFETY: as this function requires of its caller.
-    unsafe { &mut *value.cast::<StoredFilter>() }
-}
-
 unsafe extern "C" fn load(stream: *mut RawStream, encoding: c_int) -> *mut c_void {
     if encoding != ENCODING {
         return null_mut();
@@ -155,7 +145,7 @@ fn load_filter(stream: Stream) -> Result<StoredFilter, CommandError> {
 
 unsafe extern "C" fn save(stream: *mut RawStream, value: *mut c_void) {
     // SAFETY: the server gives a value of this type, and runs no command meanwhile, or calls this in a forked process.
-    let filter = unsafe { filter_mut(value) };
+    let filter = unsafe { filter(value) };
     let stream = Stream(stream);
     stream.save_number(if filter.is_incoming() { PART } else { WHOLE });
     filter.save(|_, bytes| stream.save_bytes(bytes));
@@ -164,7 +154,7 @@ unsafe extern "C" fn save(stream: *mut RawStream, value: *mut c_void) {
 
 unsafe extern "C" fn rewrite(stream: *mut RawStream, key: *mut RawString, value: *mut c_void) {
     // SAFETY: the server gives a value of this type, and runs no command meanwhile, or calls this in a forked process.
-    let filter = unsafe { filter_mut(value) };
+    let filter = unsafe { filter(value) };
     filter.save(|position, bytes| {
         let (position, start) = (signed(position), bytes.as_ptr().cast::<c_char>());
         // SAFETY: the format takes a string of the server, a number, and bytes with their length.
@@ -200,7 +190,7 @@ fn allocated(start: *const u8, size: usize) -> usize {
 
 unsafe extern "C" fn digest(digest: *mut RawDigest, value: *mut c_void) {
     // SAFETY: the server gives a value of this type, and runs no command meanwhile, or calls this in a forked process.
-    let filter = unsafe { filter_mut(value) };
+    let filter = unsafe { filter(value) };
     // SAFETY: pointer and length are those of the slice.
     let add = |bytes: &[u8]| unsafe { (functions().digest_bytes)(digest, bytes.as_ptr().cast(), bytes.len()) };
     filter.sum_up(add);

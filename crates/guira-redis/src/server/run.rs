@@ -174,15 +174,14 @@ fn obey(
             reserve_like(&mut key, other.as_ref().and_then(Key::filter), limits(context))?
         }
         Command::ScanDump { position, secret } => {
-            let task = if position == 0 { Task::SumUp } else { Task::Settle };
-            if prepared.is_none() && steps::begin(context, name, task, &[*key_name])? {
+            if position == 0 && prepared.is_none() && steps::begin(context, name, Task::SumUp, &[*key_name])? {
                 return Ok(());
             }
             let ends = match prepared.and_then(Option::take) {
                 Some(Prepared::Ends(ends)) => Some(ends),
                 _ => None,
             };
-            scan_dump(&mut Key::open(context, *key_name, access)?, position, secret, ends)?.send(&mut context);
+            scan_dump(&Key::open(context, *key_name, access)?, position, secret, ends)?.send(&mut context);
             return Ok(());
         }
         command => {

@@ -3,10 +3,10 @@
 use std::ops::Range;
 
 use guira::FileHeader;
-use guira::raw::{FileEnds, RawFilter as _, RawInsert as _};
+use guira::raw::{FileEnds, RawFilter as _, TablePiece};
 use smallvec::SmallVec;
 
-use super::incoming::{expiring_header, growing_header};
+use super::incoming::{expiring_header, go_on_with_doubling, growing_header};
 use super::{Incoming, StoredFilter};
 use crate::cast::{in_memory, wide};
 use crate::command::Secret;
@@ -31,6 +31,8 @@ pub(crate) struct Chunk<'filter> {
 pub(crate) enum Bytes<'filter> {
     /// Part of a filter's memory.
     Borrowed(&'filter [u8]),
+    /// Some of a table that is being doubled, which are not in memory like this.
+    PutTogether(TablePiece<'filter>),
     /// Part of the times of a filter whose items expire.
     OfTimes(FileEnds, Range<usize>),
 }
@@ -39,20 +41,15 @@ impl Bytes<'_> {
     pub(crate) fn get(&self) -> &[u8] {
         match self {
             Self::Borrowed(bytes) => bytes,
+            Self::PutTogether(piece) => piece,
             Self::OfTimes(ends, range) => ends.times().get(range.clone()).unwrap_or_default(),
         }
     }
 }
 
 impl StoredFilter {
-    /// The header, which is the first chunk.
-    pub(crate) fn header(&mut self, secret: Secret) -> DumpHeader {
-        self.settle();
-        self.header_of_settled(secret, None)
-    }
-
-    /// The header of a filter whose table is not being doubled, made of the ends of its file if they are known.
-    pub(crate) fn header_of_settled(&self, secret: Secret, ends: Option<FileEnds>) -> DumpHeader {
+    /// The header, which is the first chunk, made of the ends of the file if they are known.
+    pub(crate) fn header(&self, secret: Secret, ends: Option<FileEnds>) -> DumpHeader {
         match self {
             Self::Growing(growing) => growing_header(growing, secret, ends),
             Self::Expiring(expiring) => expiring_header(expiring, secret),
@@ -62,18 +59,19 @@ impl StoredFilter {
     }
 
     /// Gives the whole filter, with its secret key, in the chunks that load it: each with its position.
-    pub(crate) fn save(&mut self, mut chunk: impl FnMut(u64, &[u8])) {
-        chunk(1, &self.header(Secret::Kept));
+    pub(crate) fn save(&self, mut chunk: impl FnMut(u64, &[u8])) {
+        let mut header = self.header(Secret::Kept, None);
+        if !self.is_settled() {
+            go_on_with_doubling(&mut header);
+        }
+        chunk(1, &header);
         self.chunks_from(1).for_each(|Chunk { next, bytes }| chunk(next, bytes.get()));
     }
 
     /// Gives what tells the filter from others: its header, and what no checksum in that covers.
-    pub(crate) fn sum_up(&mut self, mut add: impl FnMut(&[u8])) {
+    pub(crate) fn sum_up(&self, mut add: impl FnMut(&[u8])) {
         let first = match self {
-            Self::Growing(growing) => {
-                growing.filter.settle();
-                1 + wide(growing.filter.size_in_bytes())
-            }
+            Self::Growing(growing) => 1 + growing.filter.parameters().table_size(),
             Self::Expiring(expiring) => 1 + wide(expiring.table().len()),
             Self::Imported(_) => 1,
             Self::Incoming(incoming) => {
@@ -82,34 +80,37 @@ impl StoredFilter {
                 return;
             }
         };
-        add(&self.header(Secret::Kept));
+        add(&self.header(Secret::Kept, None));
         self.chunks_from(first).for_each(|chunk| add(chunk.bytes.get()));
     }
 
     fn chunks_from(&self, first: u64) -> impl Iterator<Item = Chunk<'_>> {
-        let chunk = |position| self.chunk_of_settled(position).ok().flatten();
+        let chunk = |position| self.chunk(position).ok().flatten();
         std::iter::successors(chunk(first), move |before| chunk(before.next))
     }
 
-    /// Finishes the doubling of a table, so that its bytes are those of its dump.
-    pub(crate) fn settle(&mut self) {
-        if let Self::Growing(growing) = self {
-            growing.filter.settle();
-        }
-        self.renew_stamp();
-    }
-
-    /// The chunk at a position of at least 1, of a filter whose table is not being doubled; `None` behind the last.
+    /// The chunk at a position of at least 1; `None` behind the last. Those that are put together are small.
     ///
     /// # Errors
     ///
     /// If the position is out of range.
-    pub(crate) fn chunk_of_settled(&self, position: u64) -> Result<Option<Chunk<'_>>, CommandError> {
+    pub(crate) fn chunk(&self, position: u64) -> Result<Option<Chunk<'_>>, CommandError> {
         let offset = position.checked_sub(1).ok_or(CommandError::InvalidPosition)?;
         match self {
             Self::Growing(growing) => {
-                let [table, rest] = growing.filter.memory();
-                chunk_of([table, rest, growing.filter.chunks()], offset)
+                let (table_size, chunks) = (growing.filter.parameters().table_size(), growing.filter.chunks());
+                let sizes = [in_memory(table_size), chunks.len()];
+                let Some(Place { part, range, next }) = Place::among(sizes, offset)? else { return Ok(None) };
+                if part > 0 {
+                    return Ok(Some(Chunk { next, bytes: Bytes::Borrowed(chunks.get(range).unwrap_or_default()) }));
+                }
+                let piece = growing.filter.table_from(range.start);
+                Ok(Some(match piece.in_memory() {
+                    Some(bytes) => Chunk { next, bytes: Bytes::Borrowed(bytes.get(..range.len()).unwrap_or(bytes)) },
+                    None => {
+                        Chunk { next: position.saturating_add(wide(piece.len())), bytes: Bytes::PutTogether(piece) }
+                    }
+                }))
             }
             Self::Expiring(expiring) => {
                 let (ends, table, chunks) = (expiring.filter.file_ends(), expiring.table(), expiring.filter.chunks());

@@ -45,7 +45,7 @@ impl Drop for Counted {
 enum Kind {
     /// A filter of this module. Its header is the number of removals, the header of the library's file, and the secret key if
     /// there is one.
-    OfLibrary { removed: u64, file: Boxed<Arriving> },
+    OfLibrary { removed: u64, goes_on: bool, file: Boxed<Arriving> },
     /// A filter of RedisBloom, and what has come of its layers, one behind the other.
     Imported { header: ImportedHeader, layers: Vec<u8> },
 }
@@ -59,6 +59,18 @@ pub(crate) enum Before {
 
 /// The size of the number of removals, which precedes the header of a file.
 const COUNT_SIZE: usize = 8;
+
+/// The bit beside the number of removals that says that the doubling of a table goes on when it is loaded.
+///
+/// That takes as long as the table is large, so it is not so in what clients dump: they would wait.
+const GOES_ON: u64 = 1 << 63;
+
+/// Makes the doubling go on when a filter is loaded that has this header.
+pub(super) fn go_on_with_doubling(header: &mut DumpHeader) {
+    if let Some(removed) = header.first_chunk_mut::<COUNT_SIZE>() {
+        *removed = (u64::from_le_bytes(*removed) | GOES_ON).to_le_bytes();
+    }
+}
 
 /// The header of this module's dumps.
 pub(super) fn growing_header(growing: &Growing, secret: Secret, ends: Option<FileEnds>) -> DumpHeader {
@@ -131,9 +143,9 @@ impl Incoming {
 
     pub(super) fn try_clone(&self) -> Result<Self, CommandError> {
         let kind = match &self.kind {
-            Kind::OfLibrary { removed, file } => {
+            Kind::OfLibrary { removed, goes_on, file } => {
                 let file = Boxed::new(file.try_clone().map_err(BuildError::from)?)?;
-                Kind::OfLibrary { removed: *removed, file }
+                Kind::OfLibrary { removed: *removed, goes_on: *goes_on, file }
             }
             Kind::Imported { header, layers } => Kind::Imported { header: header.clone(), layers: copied(layers)? },
         };
@@ -171,7 +183,8 @@ impl Incoming {
             return Err(CommandError::InvalidHeader);
         }
         let file = Boxed::new(Arriving::new(&file, key.map(SecretKey::bytes))?)?;
-        Ok(Kind::OfLibrary { removed: u64::from_le_bytes(*removed), file })
+        let removed = u64::from_le_bytes(*removed);
+        Ok(Kind::OfLibrary { removed: removed & !GOES_ON, goes_on: removed & GOES_ON > 0, file })
     }
 
     /// Appends the chunk whose next position is `position`, which identifies it, and checks what can be checked of it.
@@ -227,17 +240,19 @@ impl Incoming {
     ///
     /// # Errors
     ///
-    /// If chunks are missing or damaged. Nothing has changed then.
+    /// If chunks are missing or damaged. Nothing has changed then, unless it is that there is no memory for the rest of a table that was
+    /// being doubled.
     pub fn finish(&mut self) -> Result<StoredFilter, CommandError> {
         match &mut self.kind {
             Kind::Imported { header, layers } => header.filled(layers).map(StoredFilter::Imported),
-            Kind::OfLibrary { removed, file } => match file.kind() {
+            Kind::OfLibrary { removed, goes_on, file } => match file.kind() {
                 FileKind::Expiring => {
                     let filter = file.finish_expiring()?;
                     StoredFilter::of_expiring(Expiring { filter, removed: *removed })
                 }
                 _ => {
-                    let (filter, removed) = (file.finish()?, *removed);
+                    let filter = if *goes_on { file.finish()? } else { file.finish_settled()? };
+                    let removed = *removed;
                     Ok(StoredFilter::Growing(Growing { removed, ..Growing::new(filter) }))
                 }
             },

@@ -10,7 +10,7 @@ mod stamp;
 mod stored_filter;
 mod work;
 
-pub(crate) use dump::{Bytes, Chunk};
+pub(crate) use dump::{Bytes, Chunk, LARGEST_CHUNK};
 pub use expiring::Expiring;
 pub use growing::Growing;
 pub use imported::Imported;

@@ -20,8 +20,6 @@ const WORTH_SUMMING_IN_STEPS: u64 = 4 << 20;
 /// What is to be done with filters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Task {
-    /// Doublings are finished.
-    Settle,
     /// The first is summed up, for the header of its dump.
     SumUp,
     /// The first is shrunk, or compacted.
@@ -34,7 +32,7 @@ pub(crate) enum Task {
 pub(crate) struct Work {
     task: Task,
     phase: Phase,
-    /// The stamps of the filters since they are settled.
+    /// The stamps of the filters when the phase began.
     stamps: Vec<u64>,
     /// How often it was begun anew.
     restarts: u32,
@@ -52,7 +50,8 @@ pub(crate) enum Waste {
 
 #[expect(clippy::large_enum_variant, reason = "there is one for each command, in a box")]
 pub(crate) enum Phase {
-    Settling,
+    /// Nothing is done but that doublings are finished, where that must be first.
+    Start,
     Summing(Summing),
     Shrinking(Shrinking),
     Merging(Merging),
@@ -116,6 +115,11 @@ impl<'filters> Workpieces<'filters> {
 }
 
 impl Task {
+    /// Whether doublings are to be finished first.
+    const fn needs_settled(self) -> bool {
+        matches!(self, Self::Shrink | Self::Merge)
+    }
+
     /// Whether it may take so long with these filters that steps are worth while.
     pub(crate) fn is_worth_steps(self, filters: &Workpieces<'_>) -> bool {
         if let Some(imported) = filters.imported {
@@ -125,23 +129,22 @@ impl Task {
         let size: u64 = filters.iter().map(|growing| wide(growing.filter.size_in_bytes())).sum();
         let is_settled = filters.iter().all(|growing| growing.is_settled());
         let has_more = match self {
-            Self::Settle => false,
             Self::SumUp => size >= WORTH_SUMMING_IN_STEPS,
             Self::Shrink => filters.iter().any(|growing| growing.may_shrink()),
             Self::Merge => true,
         };
-        size >= WORTH_STEPS && (has_more || !is_settled)
+        size >= WORTH_STEPS && (has_more || self.needs_settled() && !is_settled)
     }
 }
 
 impl Work {
     pub(crate) const fn new(task: Task) -> Self {
-        Self { task, phase: Phase::Settling, stamps: Vec::new(), restarts: 0, waste: None }
+        Self { task, phase: Phase::Start, stamps: Vec::new(), restarts: 0, waste: None }
     }
 
-    /// Whether doublings are to be finished first.
+    /// Whether doublings are to be finished now.
     pub(crate) const fn is_settling(&self) -> bool {
-        matches!(self.phase, Phase::Settling)
+        self.task.needs_settled() && matches!(self.phase, Phase::Start)
     }
 
     /// Returns `true` if the filters are what they were when the work began.
@@ -149,14 +152,14 @@ impl Work {
         self.stamps.iter().copied().eq(filters.stamps())
     }
 
-    /// Does a part of the work with filters that are settled. Where there is no memory, nothing more is done in steps.
+    /// Does a part of the work, with filters that are settled if the task needs that. Where there is no memory, nothing more is done in steps.
     pub(crate) fn step(&mut self, filters: &Workpieces<'_>) -> Progress {
-        if matches!(self.phase, Phase::Settling) {
+        if matches!(self.phase, Phase::Start) {
             return self.begin(filters);
         }
         if !self.is_about(filters) {
             self.restarts += 1;
-            self.waste = Some(Waste::Phase(std::mem::replace(&mut self.phase, Phase::Settling)));
+            self.waste = Some(Waste::Phase(std::mem::replace(&mut self.phase, Phase::Start)));
             return if self.restarts > MOST_RESTARTS { Progress::Done(None) } else { Progress::More };
         }
         match filters.imported {
@@ -168,7 +171,7 @@ impl Work {
     fn step_growing(&mut self, filters: &[&Growing]) -> Progress {
         let Some((first, rest)) = filters.split_first() else { return Progress::Done(None) };
         match &mut self.phase {
-            Phase::Settling => Progress::More,
+            Phase::Start => Progress::More,
             Phase::Compacting(_) => Progress::Done(None),
             Phase::Summing(summing) => match summing.step(&first.filter) {
                 Step::More => Progress::More,
@@ -209,7 +212,7 @@ impl Work {
     /// What is of no use any more, if there is something.
     pub(crate) fn take_waste(&mut self) -> Option<Waste> {
         let waste = match &mut self.phase {
-            Phase::Settling | Phase::Summing(_) => None,
+            Phase::Start | Phase::Summing(_) => None,
             Phase::Shrinking(shrinking) => shrinking.take_waste().map(Waste::Filter),
             Phase::Merging(merging) => merging.take_waste().map(Waste::Filter),
             Phase::Compacting(compacting) => compacting.take_waste().map(Waste::Layer),
@@ -240,11 +243,10 @@ impl Work {
 }
 
 impl Task {
-    /// Begins with filters that are settled. `None` if that was all, or there is no memory.
+    /// Begins with the filters. `None` if there is nothing to do, or no memory.
     fn begin(self, filters: &[&Growing]) -> Option<Phase> {
         let (first, rest) = filters.split_first()?;
         match self {
-            Self::Settle => None,
             Self::SumUp => Some(Phase::Summing(Summing::default())),
             Self::Shrink => Some(Phase::Shrinking(Shrinking::default())),
             Self::Merge => {

@@ -520,7 +520,7 @@ fn a_filter_that_is_being_doubled_is_merged_where_the_doubled_one_is_within_the_
         first.run(&format!("CF.ADD item-{}", items.next().expect("it has no end")));
     }
     let mut settled = Key { value: copy(first.value.as_ref()), ..Key::default() };
-    settled.run("CF.SCANDUMP 0");
+    merge(&mut settled.value, &[second.value.as_ref()], Limits::Lifted, None).expect("it has room");
     assert!(size(&settled) < size(&first), "it has two tables");
     let limit = |bytes| Limits::Bytes(bytes);
     let refused = merge(&mut first.value, &[second.value.as_ref()], limit(size(&settled) - 1), None);

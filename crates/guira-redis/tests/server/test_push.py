@@ -336,10 +336,12 @@ def test_a_filter_that_changes_is_not_pulled(server, files, tmp_path):
     client = server.client()
     guira("push", files / "large.guira", url(server))
     change = lambda: client.execute_command("CF.ADD", "birds", "another")
-    for request in [b"\r\n1\r\n", b"\r\n1048577\r\n"]:
-        with Relay(server, once([b"SCANDUMP", request], change)) as relay:
+    # The first chunk of the table, and the one behind it, wherever that begins: the table may be being doubled.
+    second = lambda: client.execute_command("CF.SCANDUMP", "birds", 1)[0]
+    for position in [lambda: 1, second]:
+        with Relay(server, once([b"SCANDUMP", b"\r\n%d\r\n" % position()], change)) as relay:
             assert "changed while it was pulled" in refused("pull", url(relay), "-o", tmp_path / "pulled.guira")
-    with Relay(server, once([b"SCANDUMP", b"\r\n1048577\r\n"], lambda: client.delete("birds"))) as relay:
+    with Relay(server, once([b"SCANDUMP", b"\r\n%d\r\n" % second()], lambda: client.delete("birds"))) as relay:
         assert "changed while it was pulled" in refused("pull", url(relay), "-o", tmp_path / "pulled.guira")
     assert os.listdir(tmp_path) == []
 

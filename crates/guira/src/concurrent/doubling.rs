@@ -133,14 +133,17 @@ impl Underway<'_> {
         (self.doubling.tables(&self.old.table, waiting), guards)
     }
 
-    /// Stores a copy of a key after splitting some buckets. It is refused as stale where others split its buckets meanwhile.
+    /// Stores a copy of a key, then splits some buckets. It is refused as stale where others split its buckets meanwhile.
     pub(super) fn store(self, digest: Digest, repeated: Repeated) -> Result<bool, Refusal<InsertError>> {
         // Not found at one look, it may be there all the same: what is locked below decides.
         if repeated == Repeated::LeftOut && self.is_stored(digest)? {
             return Ok(false);
         }
-        self.split(Splitting::AT_A_TIME);
-        self.store_split(digest, repeated)
+        let is_stored = self.store_split(digest, repeated)?;
+        if is_stored {
+            self.split(Splitting::AT_A_TIME);
+        }
+        Ok(is_stored)
     }
 
     /// Stores a copy of a key. Where there is no room, more buckets are split, unless there would be none if all were; when
@@ -197,14 +200,16 @@ impl Underway<'_> {
         })
     }
 
-    /// Removes a copy of a key, then splits some buckets. Returns `true` if there was one. It is refused as stale where others split
+    /// Removes a copy of a key; returns `true` if there was one, and splits some buckets then. It is refused as stale where others split
     /// buckets of the key meanwhile.
     pub(super) fn remove(self, digest: Digest) -> Result<bool, Stale> {
         let (BothTables { splitting, old, new }, guards) = self.now();
         let is_removed = with_splitting!(splitting, (&**old, &**new), table => {
             table.remove_concurrent(digest, &guards)? || table.remove_with_several_locks(digest, &guards)?
         });
-        self.split(Splitting::AT_A_TIME);
+        if is_removed {
+            self.split(Splitting::AT_A_TIME);
+        }
         Ok(is_removed)
     }
 

@@ -24,10 +24,11 @@ use crate::table::{Storage, is_zero_from, try_box};
 ///   one of them.
 /// - While the filter holds no more keys than that, [`contains`](Self::contains) returns `true` for an absent key with at
 ///   most the false positive rate it was built for.
-/// - An operation that fails changes nothing, except that a batch keeps those of its keys that fit; its error says which. A doubling
-///   that is under way may go on meanwhile, so that memory is given back, and later keys may get other slots.
-/// - The same operations in the same order produce the same bytes on every machine, within one release. A later release may
-///   plan other parameters and move fingerprints by other paths; it reads the files of all earlier ones.
+/// - An operation that fails changes nothing, except that a batch keeps those of its keys that fit; its error says which. Where there is
+///   no room or no memory, a doubling that is under way may go on, so that memory is given back, and later keys may get other slots.
+/// - The same operations in the same order produce the same bytes on every machine, within one release, also if the filter was saved
+///   and loaded between them. A later release may plan other parameters and move fingerprints by other paths; it reads the files of
+///   all earlier ones.
 ///
 /// The filter stores a fingerprint per key, not the key. So it can't list its keys, and it can't tell apart two keys that
 /// share a fingerprint and buckets; hence the rule for [`remove`](Self::remove): only remove what was inserted.
@@ -645,6 +646,6 @@ impl PartialEq for CuckooFilter {
             && self.hasher == other.hasher
             && self.growth == other.growth
             && self.waiting() == other.waiting()
-            && self.settled().storage == other.settled().storage
+            && self.file_table() == other.file_table()
     }
 }

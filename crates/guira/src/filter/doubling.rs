@@ -9,7 +9,9 @@ use crate::cuckoo::{NoRoom, Splitting};
 use crate::digest::Digest;
 use crate::error;
 use crate::parameters::{Parameters, bytes_for};
-use crate::table::{OutOfMemory, Storage, ask_for, try_box};
+#[cfg(feature = "concurrent")]
+use crate::table::try_box;
+use crate::table::{OutOfMemory, Storage, ask_for};
 
 /// What a filter has besides its table while that is being filled from a smaller one, a few buckets with each
 /// insertion and removal.
@@ -70,9 +72,10 @@ impl CuckooFilter {
         let mut splitting = Splitting::new(&parameters, self.parameters(), self.hasher().seed());
         let [needed, _] = splitting.places_of(waiting);
         let mut old = Storage::zeroed(needed * u64::from(parameters.bucket_bits()))?;
+        ask_for::<Doubling>()?;
         splitting.put_together(waiting, &mut old, &mut self.storage);
         let limit = self.limit_when_settled();
-        self.set_doubling(Some(try_box(Doubling { splitting, old, parameters, limit })?));
+        self.set_doubling(Some(Box::new(Doubling { splitting, old, parameters, limit })));
         Ok(())
     }
 
@@ -124,10 +127,9 @@ impl CuckooFilter {
         is_stored
     }
 
-    /// Splits some buckets, then stores a copy of a key. Where there is no room it splits more, unless the doubled table would have
+    /// Stores a copy of a key, then splits some buckets. Where there is no room it splits buckets first, unless the doubled table would have
     /// none for the key either, or holds as many as it may. Where all are split in vain, the doubling is over.
     pub(crate) fn insert_while_doubling(&mut self, digest: Digest) -> Result<(), NoRoom> {
-        self.split(Splitting::AT_A_TIME);
         if self.len() >= self.limit_when_settled() {
             return Err(NoRoom::Full);
         }
@@ -135,22 +137,26 @@ impl CuckooFilter {
             let Some((splitting, old, new)) = self.splitting_mut() else { return self.insert_into_table(digest) };
             match splitting.insert(old, new, digest) {
                 Err(NoRoom::Full) if self.crowd(digest).is_none() => self.split(Splitting::FOR_ROOM),
-                result => {
-                    self.len += usize::from(result.is_ok());
-                    return result;
+                Err(reason) => return Err(reason),
+                Ok(()) => {
+                    self.len += 1;
+                    self.split(Splitting::AT_A_TIME);
+                    return Ok(());
                 }
             }
         }
     }
 
-    /// Removes a copy of a key while the table is being doubled, and splits some buckets.
+    /// Removes a copy of a key while the table is being doubled, and splits some buckets if there was one.
     pub(super) fn remove_while_doubling(&mut self, digest: Digest) -> bool {
         let removed = match self.splitting_mut() {
             Some((splitting, old, new)) => splitting.remove(old, new, digest),
             None => false,
         };
-        self.len -= usize::from(removed);
-        self.split(Splitting::AT_A_TIME);
+        if removed {
+            self.len -= 1;
+            self.split(Splitting::AT_A_TIME);
+        }
         removed
     }
 
@@ -170,14 +176,6 @@ impl CuckooFilter {
         while self.is_doubling() {
             self.split(SETTLED_AT_A_TIME);
         }
-    }
-
-    /// The table of the [`try_settled`](Self::try_settled) filter.
-    pub(crate) fn table(&self) -> Result<Cow<'_, Storage>, error::OutOfMemory> {
-        Ok(match self.try_settled()? {
-            Cow::Borrowed(filter) => Cow::Borrowed(&filter.storage),
-            Cow::Owned(filter) => Cow::Owned(filter.into_storage()),
-        })
     }
 
     /// The [`try_settled`](Self::try_settled) filter, for callers that can't fail.
@@ -223,6 +221,7 @@ mod tests {
     use alloc::vec::Vec;
 
     use super::*;
+    use crate::FileHeader;
     use crate::digest::KeyHasher;
     use crate::error::{InsertError, LoadError};
 
@@ -275,6 +274,13 @@ mod tests {
                 // Copies of the whole table at each step of the smaller ones only.
                 if buckets < 64 || step % 17 == 0 {
                     assert_eq!(filter.settled().to_bytes(), doubled.to_bytes());
+                    let (file, table) = (filter.to_bytes(), doubled.bytes());
+                    assert_eq!(file[FileHeader::MIN_SIZE..], *table);
+                    for offset in (0..=table.len()).step_by(61) {
+                        let piece = filter.file_table().piece(offset);
+                        assert_eq!(piece[..], table[offset..][..piece.len()]);
+                        assert_eq!(piece.is_empty(), offset == table.len());
+                    }
                     assert_eq!(filter == doubled, !filter.is_doubling());
                     assert_is_alike(&CuckooFilter::from_bytes(&filter.to_bytes()).expect("its file"), &filter);
                     assert_eq!(filter.check_invariants(), Ok(()));

@@ -1,6 +1,5 @@
 //! What a file can hold: the parts that are written, and the checks when they are loaded.
 
-use alloc::borrow::Cow;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 
@@ -15,9 +14,9 @@ use crate::counting::CountingCuckooFilter;
 use crate::digest::KeyHasher;
 #[cfg(feature = "concurrent")]
 use crate::error::BuildError;
-use crate::error::{FileKind, LoadError, OutOfMemory};
+use crate::error::{FileKind, LoadError};
 use crate::expiring::{ExpiringCuckooFilter, Generations, Times};
-use crate::filter::{Change, CuckooFilter, Growth, Kept, ValuedFilter};
+use crate::filter::{Change, CuckooFilter, FileTable, Growth, Kept, ValuedFilter};
 use crate::map::{CuckooMap, MapValue};
 use crate::parameters::Parameters;
 use crate::set::CuckooSet;
@@ -33,16 +32,15 @@ pub(super) trait Contents: Sized {
 
 /// What can be written as it is. The filter that threads share is copied first.
 pub(super) trait Written {
-    /// Returns the parts that are written, or an error where there is no memory for a copy of what is being doubled.
-    fn parts(&self) -> Result<Parts<'_>, OutOfMemory>;
+    /// Returns the parts that are written.
+    fn parts(&self) -> Parts<'_>;
 }
 
 pub(super) struct Parts<'contents> {
     pub(super) kind: FileKind,
     pub(super) parameters: &'contents Parameters,
     pub(super) hasher: &'contents KeyHasher,
-    /// The table, or the doubled one if it is being doubled.
-    pub(super) table: Cow<'contents, Storage>,
+    pub(super) table: FileTable<'contents>,
     /// The fingerprints stored.
     pub(super) len: usize,
     /// The buckets that wait to become two, if it is being doubled.
@@ -77,13 +75,13 @@ impl Contents for CuckooFilter {
 }
 
 impl Written for CuckooFilter {
-    fn parts(&self) -> Result<Parts<'_>, OutOfMemory> {
+    fn parts(&self) -> Parts<'_> {
         let growth = self.growth().copied();
         let kind = if growth.is_some() { FileKind::Growing } else { FileKind::Filter };
         let (parameters, hasher) = (self.parameters(), self.hasher());
         let kept = self.kept().map(|kept| &**kept);
-        let (table, len, waiting) = (self.table()?, self.len(), self.waiting());
-        Ok(Parts { kind, parameters, hasher, table, len, waiting, growth, times: TimesChunk::new(), kept })
+        let (table, len, waiting) = (self.file_table(), self.len(), self.waiting());
+        Parts { kind, parameters, hasher, table, len, waiting, growth, times: TimesChunk::new(), kept }
     }
 }
 
@@ -97,8 +95,8 @@ impl Contents for CuckooSet {
 }
 
 impl Written for CuckooSet {
-    fn parts(&self) -> Result<Parts<'_>, OutOfMemory> {
-        Ok(Parts { kind: FileKind::Set, ..self.as_filter().parts()? })
+    fn parts(&self) -> Parts<'_> {
+        Parts { kind: FileKind::Set, ..self.as_filter().parts() }
     }
 }
 
@@ -113,8 +111,8 @@ impl Contents for CountingCuckooFilter {
 }
 
 impl Written for CountingCuckooFilter {
-    fn parts(&self) -> Result<Parts<'_>, OutOfMemory> {
-        Ok(Parts { kind: FileKind::Counting, ..self.as_filter().parts()? })
+    fn parts(&self) -> Parts<'_> {
+        Parts { kind: FileKind::Counting, ..self.as_filter().parts() }
     }
 }
 
@@ -131,8 +129,8 @@ impl<V: MapValue> Contents for CuckooMap<V> {
 }
 
 impl<V: MapValue> Written for CuckooMap<V> {
-    fn parts(&self) -> Result<Parts<'_>, OutOfMemory> {
-        Ok(Parts { kind: FileKind::Map, ..self.as_filter().parts()? })
+    fn parts(&self) -> Parts<'_> {
+        Parts { kind: FileKind::Map, ..self.as_filter().parts() }
     }
 }
 
@@ -167,9 +165,9 @@ pub(super) fn checked_generations(filter: &ValuedFilter, times: Option<&Times>) 
 }
 
 impl Written for ExpiringCuckooFilter {
-    fn parts(&self) -> Result<Parts<'_>, OutOfMemory> {
+    fn parts(&self) -> Parts<'_> {
         let times = self.generations().times().chunk();
-        Ok(Parts { kind: FileKind::Expiring, times, ..self.as_filter().parts()? })
+        Parts { kind: FileKind::Expiring, times, ..self.as_filter().parts() }
     }
 }
 
@@ -191,7 +189,7 @@ impl Contents for AnyFilter {
 }
 
 impl Written for AnyFilter {
-    fn parts(&self) -> Result<Parts<'_>, OutOfMemory> {
+    fn parts(&self) -> Parts<'_> {
         match self {
             Self::Filter(filter) => filter.parts(),
             Self::Set(set) => set.parts(),

@@ -7,7 +7,7 @@ use super::chunks::Normalization;
 use super::contents::Parts;
 use super::fields::Fields;
 use crate::cast::wide;
-use crate::digest::checksum;
+use crate::digest::{Checksum, checksum};
 use crate::error::{FileKind, LoadError};
 use crate::filter::{Growth, GrowthPolicy};
 use crate::parameters::{Addressing, Layout, Parameters, Regions, Shape};
@@ -100,7 +100,15 @@ pub(super) enum Hash {
 
 impl FileHeader {
     pub(super) fn of(parts: &Parts<'_>) -> Self {
-        Self::summed(parts, checksum(&parts.table))
+        let table_checksum = match parts.table.in_memory() {
+            Some(table) => checksum(table),
+            None => {
+                let mut checksum = Checksum::default();
+                parts.table.each_piece(|piece| checksum.update(piece));
+                checksum.digest()
+            }
+        };
+        Self::summed(parts, table_checksum)
     }
 
     /// The header of a file whose table has this checksum.

@@ -129,20 +129,20 @@ macro_rules! file_methods {
         /// ```
         #[must_use]
         pub fn to_bytes(&self) -> Vec<u8> {
-            let parts = self.parts().expect("memory for a copy of the filter");
+            let parts = self.parts();
             let header = FileHeader::of(&parts);
             let mut bytes = Vec::with_capacity(usize::try_from(header.file_size()).unwrap_or(0));
             bytes.extend_from_slice(&header.encode());
-            bytes.extend_from_slice(&parts.table);
+            parts.table.each_piece(|piece| bytes.extend_from_slice(piece));
             parts.chunks().for_each(|chunks| bytes.extend_from_slice(chunks));
             bytes
         }
 
-        /// Writes the bytes of [`to_bytes`](Self::to_bytes), without copying the table unless it is being doubled.
+        /// Writes the bytes of [`to_bytes`](Self::to_bytes), without copying the table.
         ///
         /// # Errors
         ///
-        /// Those of the writer; [`OutOfMemory`](std::io::ErrorKind::OutOfMemory).
+        /// Those of the writer.
         ///
         /// # Examples
         ///
@@ -155,7 +155,7 @@ macro_rules! file_methods {
         /// ```
         #[cfg(feature = "std")]
         pub fn write_to<W: std::io::Write>(&self, writer: W) -> std::io::Result<()> {
-            super::raw::FileToWrite::of(self).map_err(|_| std::io::ErrorKind::OutOfMemory)?.write_to(writer)
+            super::raw::FileToWrite::of(self).write_to(writer)
         }
 
         /// Saves it to a file, which atomically replaces any file at the path: whoever opens the path gets either the

@@ -18,7 +18,7 @@ use crate::error::{FileKind, InsertError, LoadError, OutOfMemory, TryExtendError
 use crate::expiring::ExpiringCuckooFilter;
 use crate::filter::{CuckooFilter, CuckooFilterView};
 
-pub use crate::filter::{Change, FilterPlan, Merging, PlannedFilter, Shrinking, Step};
+pub use crate::filter::{Change, FilterPlan, Merging, PlannedFilter, Shrinking, Step, TablePiece};
 
 /// From now on, the memory of all tables comes from the global allocator. Without this call, and with the feature `std`,
 /// that of large tables is mapped, in large pages, where an allocator that counts what a program takes does not see it.
@@ -53,7 +53,7 @@ pub fn use_global_allocator_only() {
 /// use guira::raw::FileToWrite;
 ///
 /// let filter = guira::CuckooFilter::with_capacity(100, 0.01)?;
-/// let file = FileToWrite::of(&filter)?;
+/// let file = FileToWrite::of(&filter);
 /// let mut bytes = vec![0; usize::try_from(file.size())?];
 /// file.write_to(&mut bytes[..])?;
 /// assert_eq!(bytes, filter.to_bytes());
@@ -70,15 +70,11 @@ pub struct FileToWrite<'filter> {
 #[expect(private_bounds, reason = "what can be written is a matter of the library")]
 impl<'filter> FileToWrite<'filter> {
     /// Makes the header of the file.
-    ///
-    /// # Errors
-    ///
-    /// [`OutOfMemory`], where the table is being doubled.
-    pub fn of(filter: &'filter impl Written) -> Result<Self, OutOfMemory> {
-        let parts = filter.parts()?;
+    pub fn of(filter: &'filter impl Written) -> Self {
+        let parts = filter.parts();
         let header = FileHeader::of(&parts);
         let size = header.file_size();
-        Ok(Self { header: header.encode(), size, parts })
+        Self { header: header.encode(), size, parts }
     }
 
     /// Returns the size of the file in bytes.
@@ -94,7 +90,7 @@ impl<'filter> FileToWrite<'filter> {
     /// Those of the writer.
     pub fn write_to(&self, mut writer: impl std::io::Write) -> std::io::Result<()> {
         writer.write_all(&self.header)?;
-        writer.write_all(&self.parts.table)?;
+        self.parts.table.try_each_piece(|piece| writer.write_all(piece))?;
         self.parts.chunks().try_for_each(|chunks| writer.write_all(chunks))
     }
 }
@@ -160,20 +156,18 @@ pub struct Summing {
 const SUMMED_AT_A_TIME: usize = 1 << 20;
 
 impl Summing {
-    /// Does a part of the work. The filter is to be the same at each step, and not being doubled.
-    ///
-    /// # Panics
-    ///
-    /// If it is being doubled, and there is no memory for a copy.
-    #[expect(clippy::expect_used, reason = "as in `to_bytes`")]
+    /// Does a part of the work. The filter is to be the same at each step.
     pub fn step(&mut self, filter: &CuckooFilter) -> Step<FileEnds> {
-        let parts = filter.parts().expect("memory for a copy of the filter");
-        let rest = parts.table.get(self.summed..).unwrap_or_default();
-        let part = rest.get(..SUMMED_AT_A_TIME).unwrap_or(rest);
-        self.checksum.update(part);
-        self.summed += part.len();
-        if part.len() < rest.len() {
-            return Step::More;
+        let parts = filter.parts();
+        let end = self.summed.saturating_add(SUMMED_AT_A_TIME);
+        while self.summed < parts.table.len() {
+            if self.summed >= end {
+                return Step::More;
+            }
+            let piece = parts.table.piece(self.summed);
+            let part = piece.get(..end - self.summed).unwrap_or(&piece);
+            self.checksum.update(part);
+            self.summed += part.len();
         }
         let header = FileHeader::summed(&parts, self.checksum.digest()).encode();
         Step::Done(FileEnds { header, times: parts.times })
@@ -211,18 +205,41 @@ pub trait RawFilter: Sized + Contents + Written {
     /// Returns what [`CuckooFilter::to_bytes`] consists of, but for the [`chunks`](Self::chunks) behind it: the header, of 128
     /// bytes, which counts those; the table, borrowed, or if it is being doubled a copy of the doubled one; and the chunk of the
     /// times where keys expire, otherwise nothing.
-    #[expect(clippy::expect_used, reason = "as in `to_bytes`")]
     fn file_parts(&self) -> (Vec<u8>, Cow<'_, [u8]>, Vec<u8>) {
-        let parts = self.parts().expect("memory for a copy of the filter");
+        let parts = self.parts();
         let header = FileHeader::of(&parts).encode().to_vec();
-        let table = match parts.table {
-            Cow::Borrowed(table) => Cow::Borrowed(&**table),
-            Cow::Owned(table) => Cow::Owned(table.to_vec()),
+        let table = match parts.table.in_memory() {
+            Some(table) => Cow::Borrowed(table),
+            None => {
+                let mut table = Vec::with_capacity(parts.table.len());
+                parts.table.each_piece(|piece| table.extend_from_slice(piece));
+                Cow::Owned(table)
+            }
         };
         (header, table, parts.times.to_vec())
     }
 
-    /// Returns the first and the last of the [`file_parts`](Self::file_parts), without an allocation unless the table is being doubled.
+    /// Returns bytes of the table of the [`file_parts`](Self::file_parts) from an offset on, as many as are in one piece, and without an
+    /// allocation; none behind its end.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use guira::raw::RawFilter;
+    ///
+    /// let filter = guira::CuckooFilter::with_capacity(100, 0.01)?;
+    /// let mut table = Vec::new();
+    /// while !filter.table_from(table.len()).is_empty() {
+    ///     table.extend_from_slice(&filter.table_from(table.len()));
+    /// }
+    /// assert_eq!(table, *filter.file_parts().1);
+    /// # Ok::<(), guira::BuildError>(())
+    /// ```
+    fn table_from(&self, offset: usize) -> TablePiece<'_> {
+        self.parts().table.piece(offset)
+    }
+
+    /// Returns the first and the last of the [`file_parts`](Self::file_parts), without an allocation.
     ///
     /// # Examples
     ///
@@ -235,9 +252,8 @@ pub trait RawFilter: Sized + Contents + Written {
     /// assert_eq!((ends.header(), ends.times()), (&header[..], &times[..]));
     /// # Ok::<(), guira::BuildError>(())
     /// ```
-    #[expect(clippy::expect_used, reason = "as in `to_bytes`")]
     fn file_ends(&self) -> FileEnds {
-        FileEnds::of(self.parts().expect("memory for a copy of the filter"))
+        FileEnds::of(self.parts())
     }
 
     /// Returns the chunks of the file that the filter was loaded from, often none, without its times and without reading the table.
