@@ -172,6 +172,51 @@ def test_a_replica_is_equal_and_takes_over(start):
     assert all(promoted.execute_command("CF.MEXISTS", "large", *[f"item-{item}" for item in range(20_000)]))
 
 
+def test_a_replica_stays_equal_whatever_is_asked_for_in_the_middle_of_a_doubling(start):
+    primary, replica = start("--appendonly", "yes"), start()
+    client = primary.client()
+    client.execute_command("CF.RESERVE", "key", 30_000, "MAXCAPACITY", 1_000_000)
+    items = (f"item-{number}" for number in itertools.count())
+    size = lambda client: client.cf().info("key")["size"]
+    before = size(client)
+    while size(client) == before:
+        client.execute_command("CF.ADD", "key", next(items))
+    both_tables = size(client)
+    # It is copied at this moment. What comes then is asked of one server, or changes nothing.
+    follow(replica, primary)
+    other = replica.client()
+    assert size(other) > 0.9 * both_tables, "it is being doubled there"
+    asked = [
+        lambda: other.dump("key"),
+        lambda: other.save(),
+        lambda: client.execute_command("CF.SCANDUMP", "key", 0),
+        lambda: digest(client, "key"),
+        lambda: client.copy("key", "copy", replace=True),
+        lambda: client.execute_command("CF.DEL", "key", "absent"),
+        lambda: client.execute_command("CF.ADDNX", "key", "item-7"),
+    ]
+    turns = 0
+    while size(client) > 0.9 * both_tables or turns < 2 * len(asked):
+        asked[turns % len(asked)]()
+        client.execute_command("CF.INSERT", "key", "ITEMS", *itertools.islice(items, 5))
+        client.execute_command("CF.DEL", "key", f"item-{turns}")
+        in_step(replica, primary)
+        assert digest(other, "key") == digest(client, "key"), f"after turn {turns}"
+        turns += 1
+    # A restart loads it in the midst of the next one, and it goes on like the replica's.
+    before = size(client)
+    while size(client) <= before:
+        client.execute_command("CF.ADD", "key", next(items))
+    expected = digest(client, "key")
+    primary.restart()
+    in_step(replica, primary)
+    client = primary.client()
+    assert digest(client, "key") == digest(other, "key") == expected
+    client.execute_command("CF.INSERT", "key", "ITEMS", *itertools.islice(items, 2000))
+    in_step(replica, primary)
+    assert digest(client, "key") == digest(other, "key")
+
+
 def test_a_replica_without_a_disk_loads_beside_what_it_serves(start):
     primary = start("--repl-diskless-sync", "yes", "--repl-diskless-sync-delay", "0")
     replica = start("--repl-diskless-load", "swapdb")
