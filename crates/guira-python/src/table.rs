@@ -70,7 +70,7 @@ pub(crate) trait Expire: Lookup {
 pub(crate) trait Stored: Lookup + FilterFile + PartialEq + Send + Sync {
     /// A copy, or an error where there is no memory for one.
     fn try_copy(&self) -> Result<Self, OutOfMemory>;
-    fn file(&self) -> Result<FileToWrite<'_>, OutOfMemory>;
+    fn file(&self) -> FileToWrite<'_>;
     fn clear(&mut self);
     /// An empty one that was made alike.
     fn empty_like(&self) -> Result<Self, OutOfMemory>;
@@ -206,7 +206,7 @@ macro_rules! stored {
                 self.try_clone()
             }
 
-            fn file(&self) -> Result<FileToWrite<'_>, OutOfMemory> {
+            fn file(&self) -> FileToWrite<'_> {
                 FileToWrite::of(self)
             }
 

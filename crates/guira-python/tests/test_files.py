@@ -49,6 +49,8 @@ FILTERS = {
     "growing-4-f12-half-doubled-3": 3,
     "growing-4-f9-half-doubled-1": 48,
     "growing-8-f35-half-doubled-1": 0,
+    "growing-4-f14-half-doubled-1-waiting": 1,
+    "growing-8-f12-doubled-1-waiting": 2,
 }
 OTHERS = {
     "set-packed-4-f12": (CuckooSet, 1),

@@ -2,7 +2,6 @@
 
 use std::path::Path;
 
-use guira::raw::FileToWrite;
 use guira::{FilterBuilder, FilterKind, LoadError};
 use pyo3::buffer::PyBuffer;
 use pyo3::exceptions::PyMemoryError;
@@ -128,7 +127,7 @@ pub(crate) fn copied(py: Python<'_>, buffer: &PyBuffer<u8>) -> PyResult<Vec<u8>>
 
 pub(crate) fn to_bytes<'py, T: Stored>(py: Python<'py>, table: &Locked<T>) -> PyResult<Bound<'py, PyBytes>> {
     let snapshot = py.detach(|| table.snapshot())?;
-    let file = file_of(py, &snapshot)?;
+    let file = py.detach(|| snapshot.file());
     let size = usize::try_from(file.size());
     let size = size.map_err(|_| PyMemoryError::new_err(format!("a file of {} bytes", file.size())))?;
     PyBytes::new_with(py, size, |bytes| Ok(py.detach(|| file.write_to(bytes))?))
@@ -136,11 +135,7 @@ pub(crate) fn to_bytes<'py, T: Stored>(py: Python<'py>, table: &Locked<T>) -> Py
 
 pub(crate) fn save<T: Stored>(py: Python<'_>, table: &Locked<T>, path: &Path) -> PyResult<()> {
     let snapshot = py.detach(|| table.snapshot())?;
-    saving::save(py, &file_of(py, &snapshot)?, path)
-}
-
-fn file_of<'table, T: Stored>(py: Python<'_>, table: &'table T) -> PyResult<FileToWrite<'table>> {
-    py.detach(|| table.file()).map_err(|_| PyMemoryError::new_err("no memory for a copy of the filter"))
+    saving::save(py, &py.detach(|| snapshot.file()), path)
 }
 
 /// Adds what another one holds.

@@ -37,7 +37,7 @@ impl Key {
         let command = Command::parse(name, &line[1..])?;
         let limits = Limits::Bytes(self.settings.memory_limit);
         if let Command::ScanDump { position, secret } = command {
-            return scan_dump(&mut self.value, position, secret, None).map(|reply| (reply, Vec::new()));
+            return scan_dump(&self.value, position, secret, None).map(|reply| (reply, Vec::new()));
         }
         let Outcome { reply, changes } = execute(&command, &mut self.value, || self.settings, limits, no_clock)?;
         let mut told = Vec::new();

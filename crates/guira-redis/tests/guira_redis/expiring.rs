@@ -370,7 +370,7 @@ fn what_is_dumped_in_chunks_is_loaded() {
     let (mut loaded, mut position, mut chunks) = (None, 0, 0);
     let limits = Limits::Bytes(1 << 24);
     while let Reply::Chunk { next, bytes } =
-        scan_dump(&mut pair.primary, position, guira_redis::Secret::Kept, None).expect("it is whole")
+        scan_dump(&pair.primary, position, guira_redis::Secret::Kept, None).expect("it is whole")
     {
         let command = Command::LoadChunk { position: next, data: &bytes, key: None };
         execute(&command, &mut loaded, Settings::default, limits, || panic!("the clock was asked")).expect("sound");

@@ -113,7 +113,10 @@ impl<'filter> FileTable<'filter> {
 
     /// Goes through the bytes of the table, piece by piece.
     pub(crate) fn each_piece(&self, mut visit: impl FnMut(&[u8])) {
-        let Ok(()) = self.try_each_piece(|piece| Ok::<(), Infallible>(visit(piece)));
+        let Ok(()) = self.try_each_piece(|piece| -> Result<(), Infallible> {
+            visit(piece);
+            Ok(())
+        });
     }
 
     /// Goes through the bytes of the table, piece by piece, up to an error.
