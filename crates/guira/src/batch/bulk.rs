@@ -99,7 +99,8 @@ fn take_up_to<K>(most: usize, keys: impl Iterator<Item = K>, chunk: &mut Vec<K>)
 impl CuckooFilter {
     /// Stores a copy of each of many keys. If they are so many that it is worth it, they are sorted by region first, which is
     /// the fastest way to fill a table that is larger than the processor's cache. As long as all fit, the bytes are those of
-    /// inserting one after the other.
+    /// inserting one after the other. Only in a filter that grows, a key may be stored behind others of its batch, after the table was
+    /// enlarged: where copies of keys leave it no room in a table that is not yet full.
     ///
     /// To insert from a stream, collect some millions of keys at a time; it takes up to some 60 % of the table's memory, as much
     /// as the table where doublings have made it many times larger, and in small tables up to 1.3 MB. Where the filter grows

@@ -221,7 +221,6 @@ mod tests {
     use alloc::vec::Vec;
 
     use super::*;
-    use crate::FileHeader;
     use crate::digest::KeyHasher;
     use crate::error::{InsertError, LoadError};
 
@@ -275,7 +274,7 @@ mod tests {
                 if buckets < 64 || step % 17 == 0 {
                     assert_eq!(filter.settled().to_bytes(), doubled.to_bytes());
                     let (file, table) = (filter.to_bytes(), doubled.bytes());
-                    assert_eq!(file[FileHeader::MIN_SIZE..], *table);
+                    assert!(file.ends_with(table));
                     for offset in (0..=table.len()).step_by(61) {
                         let piece = filter.file_table().piece(offset);
                         assert_eq!(piece[..], table[offset..][..piece.len()]);

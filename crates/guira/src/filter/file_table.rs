@@ -7,8 +7,7 @@ use core::ops::{Deref, Range};
 use super::CuckooFilter;
 use crate::cast::to_usize;
 use crate::cuckoo::Splitting;
-use crate::probe::Word;
-use crate::table::{Memory, MemoryMut};
+use crate::table::BytesFrom;
 
 /// The bytes of a table as a file has them: those in memory, or, of a table that is being doubled, those that it has when that is over.
 #[derive(Clone, Copy)]
@@ -172,37 +171,12 @@ impl Waiting<'_> {
         let start = first_byte(group);
         let end = if numbers.end == all { size } else { to_usize(self.end_of(numbers.end) / 8) };
         let length = end - start;
-        self.splitting.split_buckets(numbers.clone(), self.old, Part { start, bytes: &mut *bytes });
+        self.splitting.split_buckets(numbers.clone(), self.old, BytesFrom { start, bytes: &mut *bytes });
         if numbers.end == all
             && let (Some(last), Some(others)) = (bytes.get_mut(length - 1), doubled.get(end - 1))
         {
             *last |= others;
         }
         offset - start..length
-    }
-}
-
-/// The bytes of a table from one on.
-struct Part<'bytes> {
-    start: usize,
-    bytes: &'bytes mut [u8],
-}
-
-impl Memory for Part<'_> {
-    #[inline]
-    fn word<W: Word>(&self, byte: usize, before: u32, bits: u32) -> W {
-        self.bytes.word(byte - self.start, before, bits)
-    }
-
-    fn prefetch(&self, first: usize, last: usize) {
-        self.bytes.prefetch(first - self.start, last - self.start);
-    }
-}
-
-impl MemoryMut for Part<'_> {
-    #[inline]
-    fn replace(&mut self, byte: usize, before: u32, old: u64, new: u64) {
-        let mut bytes = &mut *self.bytes;
-        bytes.replace(byte - self.start, before, old, new);
     }
 }

@@ -246,6 +246,32 @@ impl<M: MemoryMut> MemoryMut for &mut M {
     }
 }
 
+/// The bytes of a table from one on, of which none before it is asked for.
+pub(crate) struct BytesFrom<'bytes> {
+    pub(crate) start: usize,
+    pub(crate) bytes: &'bytes mut [u8],
+}
+
+impl Memory for BytesFrom<'_> {
+    #[inline]
+    fn word<W: Word>(&self, byte: usize, before: u32, bits: u32) -> W {
+        self.bytes.word(byte - self.start, before, bits)
+    }
+
+    #[inline]
+    fn prefetch(&self, first: usize, last: usize) {
+        self.bytes.prefetch(first - self.start, last - self.start);
+    }
+}
+
+impl MemoryMut for BytesFrom<'_> {
+    #[inline]
+    fn replace(&mut self, byte: usize, before: u32, old: u64, new: u64) {
+        let mut bytes = &mut *self.bytes;
+        bytes.replace(byte - self.start, before, old, new);
+    }
+}
+
 /// A table whose slots can be written.
 pub(crate) trait TableMut: Table {
     /// Fills or overwrites a slot; `None` empties it.
