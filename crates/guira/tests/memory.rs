@@ -366,6 +366,12 @@ fn steps_go_on_after_a_want_of_memory() {
     let mut large = holding(growing(300), 0..20_000);
     (100..20_000_u64).for_each(|key| assert!(large.remove(&key)));
     refuse_each_step(Shrinking::default, |shrinking| shrinking.step(&large));
+    let (doubling, empty) = (half_doubled(), growing(50_000));
+    refuse_each_step(Shrinking::default, |shrinking| shrinking.step(&doubling));
+    refuse_each_step(
+        || Merging::of(&empty, &[&doubling]).expect("memory").expect("they were made alike"),
+        |merging| merging.step(&empty, &[&doubling]),
+    );
 }
 
 #[test]

@@ -128,14 +128,7 @@ fn workpieces(keys: &[Key]) -> Result<Option<Workpieces<'_>>, CommandError> {
 
 impl Job {
     /// Does a part of the work. Returns `true` if nothing more is to be done in steps.
-    fn step(&mut self, keys: &mut [Key]) -> bool {
-        if self.work.is_settling() {
-            for key in &mut *keys {
-                if key.filter_mut().is_some_and(|filter| !filter.settle_some()) {
-                    return false;
-                }
-            }
-        }
+    fn step(&mut self, keys: &[Key]) -> bool {
         let Ok(Some(filters)) = workpieces(keys) else { return true };
         match self.work.step(&filters) {
             Progress::More => false,
@@ -196,9 +189,9 @@ unsafe extern "C" fn turn(context: *mut RawContext, job: *mut c_void) {
     // No other command runs during the turn.
     match running.open(Context(context)) {
         Err(_) => running.is_done = true,
-        Ok(mut keys) => {
+        Ok(keys) => {
             while !running.is_done && begin.elapsed() < TURN {
-                running.is_done = running.step(&mut keys);
+                running.is_done = running.step(&keys);
                 if let Some(waste) = running.work.take_waste() {
                     free_elsewhere::<Waste>(waste);
                 }

@@ -1,7 +1,7 @@
 //! What takes long with a large filter, in steps.
 
 use guira::CuckooFilter;
-use guira::raw::{FileEnds, Merging, RawInsert as _, Shrinking, Step, Summing};
+use guira::raw::{FileEnds, Merging, Shrinking, Step, Summing};
 use smallvec::SmallVec;
 
 use super::imported::Compacting;
@@ -50,7 +50,7 @@ pub(crate) enum Waste {
 
 #[expect(clippy::large_enum_variant, reason = "there is one for each command, in a box")]
 pub(crate) enum Phase {
-    /// Nothing is done but that doublings are finished, where that must be first.
+    /// Nothing is done yet.
     Start,
     Summing(Summing),
     Shrinking(Shrinking),
@@ -115,11 +115,6 @@ impl<'filters> Workpieces<'filters> {
 }
 
 impl Task {
-    /// Whether doublings are to be finished first.
-    const fn needs_settled(self) -> bool {
-        matches!(self, Self::Shrink | Self::Merge)
-    }
-
     /// Whether it may take so long with these filters that steps are worth while.
     pub(crate) fn is_worth_steps(self, filters: &Workpieces<'_>) -> bool {
         if let Some(imported) = filters.imported {
@@ -127,13 +122,13 @@ impl Task {
         }
         let filters = &filters.growing;
         let size: u64 = filters.iter().map(|growing| wide(growing.filter.size_in_bytes())).sum();
-        let is_settled = filters.iter().all(|growing| growing.is_settled());
-        let has_more = match self {
+        match self {
             Self::SumUp => size >= WORTH_SUMMING_IN_STEPS,
-            Self::Shrink => filters.iter().any(|growing| growing.may_shrink()),
-            Self::Merge => true,
-        };
-        size >= WORTH_STEPS && (has_more || self.needs_settled() && !is_settled)
+            Self::Shrink => {
+                size >= WORTH_STEPS && filters.iter().any(|growing| growing.may_shrink() || !growing.is_settled())
+            }
+            Self::Merge => size >= WORTH_STEPS,
+        }
     }
 }
 
@@ -142,17 +137,12 @@ impl Work {
         Self { task, phase: Phase::Start, stamps: Vec::new(), restarts: 0, waste: None }
     }
 
-    /// Whether doublings are to be finished now.
-    pub(crate) const fn is_settling(&self) -> bool {
-        self.task.needs_settled() && matches!(self.phase, Phase::Start)
-    }
-
     /// Returns `true` if the filters are what they were when the work began.
     pub(crate) fn is_about(&self, filters: &Workpieces<'_>) -> bool {
         self.stamps.iter().copied().eq(filters.stamps())
     }
 
-    /// Does a part of the work, with filters that are settled if the task needs that. Where there is no memory, nothing more is done in steps.
+    /// Does a part of the work. Where there is no memory, nothing more is done in steps.
     pub(crate) fn step(&mut self, filters: &Workpieces<'_>) -> Progress {
         if matches!(self.phase, Phase::Start) {
             return self.begin(filters);
@@ -273,17 +263,6 @@ impl StoredFilter {
         match self {
             Self::Growing(growing) => growing.is_settled(),
             Self::Expiring(_) | Self::Imported(_) | Self::Incoming(_) => true,
-        }
-    }
-
-    /// Finishes a part of a doubling, if the table is being doubled. Returns `true` if nothing is left of it.
-    pub(crate) fn settle_some(&mut self) -> bool {
-        match self {
-            Self::Growing(growing) if !growing.is_settled() => {
-                growing.stamp = Stamp::new();
-                growing.filter.settle_some()
-            }
-            _ => true,
         }
     }
 }

@@ -240,18 +240,57 @@ def test_a_filter_of_redisbloom_is_compacted_in_steps_and_loses_nothing(server, 
         assert digest(replica.client(), key) == digest(client, key)
 
 
+def begin_doubling(server, client, key):
+    """Adds items until a table is being doubled. Returns their number."""
+    reserve(client, key)
+    insert(server, key, range(ITEMS))
+    size, number = client.cf().info(key)["size"], ITEMS
+    while client.cf().info(key)["size"] == size:
+        insert(server, key, range(number, number + 100))
+        number += 100
+    return number
+
+
 def test_a_table_that_is_being_doubled_is_dumped_in_steps(server):
     client = server.client()
-    reserve(client, "a")
-    insert(server, "a", range(ITEMS))
-    size, number = client.cf().info("a")["size"], ITEMS
-    while client.cf().info("a")["size"] == size:
-        insert(server, "a", range(number, number + 100))
-        number += 100
+    number = begin_doubling(server, client, "a")
     client.copy("a", "b")
     expected = at_once(client, "CF.SCANDUMP", "b", 0)
     assert client.execute_command("CF.SCANDUMP", "a", 0) == expected
     assert holds(client, "a", range(number))
+
+
+def test_what_is_merged_or_compacted_amid_a_doubling_stays_equal_on_a_replica(server, start):
+    client = server.client()
+    replica = start()
+    follow(replica, server)
+    number = begin_doubling(server, client, "source")
+    for key in ("merged", "compacted", "expected"):
+        client.copy("source", key)
+    in_step(replica, server)
+    unchanged = digest(client, "source")
+    assert at_once(client, "CF.COMPACT", "expected") == b"OK"
+    for client_is_gone in (True, False):
+        for key, *words in [("compacted", "CF.COMPACT", "compacted"), ("merged", "CF.MERGE", "merged", "source")]:
+            before = digest(client, key)
+            command, other = Meanwhile(server), Meanwhile(server)
+            with server.standing_still():
+                command.send(*words)
+                if client_is_gone:
+                    other.send("CLIENT", "KILL", "ID", command.id)
+            if client_is_gone:
+                assert other.result() == 1
+                until(lambda: client.info("clients")["blocked_clients"] == 0, "it waits no more")
+                assert digest(client, key) == before
+            else:
+                assert command.result() == b"OK"
+                assert digest(client, key) != before
+            assert digest(client, "source") == unchanged
+            in_step(replica, server)
+            for key in ("source", "compacted", "merged"):
+                assert digest(replica.client(), key) == digest(client, key), f"{key} after {words}"
+    assert digest(client, "compacted") == digest(client, "expected")
+    assert holds(client, "merged", range(number)) and holds(client, "compacted", range(number))
 
 
 def test_the_header_of_a_dump_in_steps_is_that_of_one_moment(server):

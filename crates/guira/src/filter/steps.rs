@@ -49,8 +49,10 @@ pub enum Step<T> {
 /// ```
 #[derive(Debug, Default)]
 pub struct Shrinking {
-    /// The smallest filter so far.
+    /// The smallest filter so far, or at first a copy of one that is being doubled.
     shrunk: Option<CuckooFilter>,
+    /// That copy, until it is whole.
+    settled: Option<Copy>,
     halving: Option<Halving>,
     /// The one before, until it is taken.
     waste: Option<CuckooFilter>,
@@ -67,12 +69,18 @@ pub(super) struct Halving {
 
 impl Shrinking {
     /// Does a part of the work, and returns the smaller filter once it is done, or `None` where none is smaller. The filter is to be the
-    /// same at each step, and not being doubled.
+    /// same at each step. Of one that is being doubled, a copy is returned in any case, in which the doubling is over.
     ///
     /// # Errors
     ///
     /// [`OutOfMemory`]. Further steps try again.
     pub fn step(&mut self, filter: &CuckooFilter) -> Result<Step<Option<CuckooFilter>>, OutOfMemory> {
+        if self.shrunk.is_none() && filter.is_doubling() {
+            if self.settled.get_or_insert(Copy::BEGUN).step(filter)?.is_some() {
+                self.shrunk = self.settled.take().and_then(Copy::whole);
+            }
+            return Ok(Step::More);
+        }
         let from = self.shrunk.as_ref().unwrap_or(filter);
         let Some(halving) = &mut self.halving else {
             self.halving = Halving::of(from)?;
@@ -163,7 +171,7 @@ pub struct Merging {
     merged: Copy,
     /// How many of the others are merged.
     others: usize,
-    /// A copy of the next one, where that is doubled before it is merged.
+    /// A copy of the next one, where that is doubled before it is merged, or is being doubled.
     doubled: Option<Copy>,
     /// How many of its buckets are merged.
     next: u64,
@@ -187,15 +195,20 @@ enum Copy {
 impl Copy {
     const BEGUN: Self = Self::Part(Vec::new());
 
-    /// Copies more of the table, or splits more of its buckets. Returns the copy if there is nothing to do of either.
+    /// Copies more of the table, as it is when a doubling is over, or splits more of its buckets. Returns the copy if there is nothing to
+    /// do of either.
     fn step(&mut self, filter: &CuckooFilter) -> Result<Option<&mut CuckooFilter>, OutOfMemory> {
         Ok(match self {
             Self::Part(bytes) => {
-                let rest = filter.bytes().get(bytes.len()..).unwrap_or_default();
-                bytes.try_reserve_exact(rest.len()).map_err(|_| OutOfMemory::new(filter.parameters().table_size()))?;
-                let part = rest.get(..COPIED).unwrap_or(rest);
-                bytes.extend_from_slice(part);
-                if part.len() == rest.len() {
+                let table = filter.file_table();
+                let rest = table.len().saturating_sub(bytes.len());
+                bytes.try_reserve_exact(rest).map_err(|_| OutOfMemory::new(filter.parameters().table_size()))?;
+                let end = bytes.len() + rest.min(COPIED);
+                while bytes.len() < end {
+                    let piece = table.piece(bytes.len());
+                    bytes.extend_from_slice(piece.get(..end - bytes.len()).unwrap_or(&piece));
+                }
+                if end == table.len() {
                     let storage = Storage::from_vec(core::mem::take(bytes));
                     *self = Self::Whole(filter.alike(*filter.parameters(), storage, filter.len()));
                 }
@@ -207,6 +220,13 @@ impl Copy {
             }
             Self::Whole(copy) => Some(copy),
         })
+    }
+
+    fn whole(self) -> Option<CuckooFilter> {
+        match self {
+            Self::Whole(filter) => Some(filter),
+            Self::Part(_) => None,
+        }
     }
 }
 
@@ -235,7 +255,7 @@ impl Merging {
     }
 
     /// Does a part of the work, and returns the merged filter once it is done; `None` where it is to be done by `merge`, which may do
-    /// more, or say why it can't be done. The filters are to be the same at each step, and not being doubled.
+    /// more, or say why it can't be done. The filters are to be the same at each step.
     ///
     /// # Errors
     ///
@@ -248,12 +268,13 @@ impl Merging {
         let Some(ours) = self.merged.step(filter)? else { return Ok(Step::More) };
         let Some(other) = others.get(self.others) else {
             // It is whole, since all is done.
-            let Copy::Whole(merged) = core::mem::replace(&mut self.merged, Copy::BEGUN) else {
-                return Ok(Step::Done(None));
-            };
-            return Ok(Step::Done(Some(merged)));
+            return Ok(Step::Done(core::mem::replace(&mut self.merged, Copy::BEGUN).whole()));
         };
         let theirs = match &mut self.doubled {
+            None if other.is_doubling() => {
+                self.doubled = Some(Copy::BEGUN);
+                return Ok(Step::More);
+            }
             None => other,
             Some(copy) => match copy.step(other)? {
                 None => return Ok(Step::More),
@@ -316,19 +337,7 @@ impl Merging {
 
     /// Returns what is of no use any more, if there is something, for callers that free memory elsewhere: much of it takes long.
     pub fn take_waste(&mut self) -> Option<CuckooFilter> {
-        let copy = self.waste.iter_mut().find_map(Option::take)?;
-        match copy {
-            Copy::Whole(filter) => Some(filter),
-            Copy::Part(_) => None,
-        }
-    }
-}
-
-impl CuckooFilter {
-    /// Does a part of what [`settle`](Self::settle) does. Returns `true` if nothing is left to do.
-    pub(crate) fn settle_some(&mut self) -> bool {
-        self.split(BUCKETS);
-        !self.is_doubling()
+        self.waste.iter_mut().find_map(Option::take)?.whole()
     }
 }
 

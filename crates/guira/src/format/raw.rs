@@ -344,9 +344,6 @@ pub trait RawInsert: RawFilter {
     /// table of the file.
     fn settle(&mut self);
 
-    /// Does a part of what [`settle`](Self::settle) does, which takes little time. Returns `true` if nothing is left to do.
-    fn settle_some(&mut self) -> bool;
-
     /// Shrinks the table as [`CuckooFilter::shrink_to_fit`] does, which leaves it as it is where there is no memory for a smaller one.
     ///
     /// # Errors
@@ -410,10 +407,6 @@ pub trait RawInsert: RawFilter {
 impl RawInsert for CuckooFilter {
     fn settle(&mut self) {
         self.settle();
-    }
-
-    fn settle_some(&mut self) -> bool {
-        self.settle_some()
     }
 
     fn try_shrink_to_fit(&mut self) -> Result<(), OutOfMemory> {

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use guira::raw::{Merging, RawFilter as _, RawInsert as _, Shrinking, Step};
+use guira::raw::{Merging, RawFilter as _, Shrinking, Step};
 use guira::{CuckooFilter, GrowthPolicy};
 
 use crate::oracle::random::SplitMix64;
@@ -56,7 +56,6 @@ impl Checked {
     }
 
     fn shrink(&mut self) {
-        self.filter.settle();
         let mut shrinking = Shrinking::default();
         let shrunk = loop {
             if let Step::Done(shrunk) = shrinking.step(&self.filter).expect("memory") {
@@ -80,8 +79,6 @@ impl Checked {
             core::mem::swap(&mut self.filter, &mut other);
         }
         assert!(self.filter.intersection_len(&other) == other.intersection_len(&self.filter));
-        self.filter.settle();
-        other.settle();
         let mut merging = Merging::of(&self.filter, &[&other]).expect("memory").expect("they began alike");
         let merged = loop {
             if let Step::Done(merged) = merging.step(&self.filter, &[&other]).expect("memory") {
