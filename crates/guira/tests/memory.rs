@@ -9,10 +9,10 @@ use std::cell::Cell;
 use std::fmt::Debug;
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 
-use guira::raw::{Merging, RawFilter as _, Shrinking, Step};
+use guira::raw::{Arriving, Merging, RawFilter as _, Shrinking, Step};
 use guira::{
     AnyFilter, ConcurrentCuckooFilter, ConcurrentExpiringCuckooFilter, CountingCuckooFilter, CuckooFilter, CuckooMap,
-    CuckooSet, ExpiringCuckooFilter, InsertError, OutOfMemory,
+    CuckooSet, ExpiringCuckooFilter, FileHeader, InsertError, OutOfMemory,
 };
 
 /// What the allocator does on this thread.
@@ -470,6 +470,18 @@ fn filters_are_written_and_read() {
         refuse_each(|| (), |()| AnyFilter::from_bytes(&file), none);
         refuse_each(|| (), |()| ConcurrentCuckooFilter::from_bytes(&file), none);
     }
+}
+
+#[test]
+fn what_has_come_of_a_file_is_kept() {
+    let file = half_doubled().to_bytes();
+    let header = FileHeader::from_bytes(&file).expect("a header");
+    let arriving = || {
+        let mut arriving = Arriving::new(&header, None).expect("its hash");
+        arriving.take(&file[FileHeader::MIN_SIZE..]).expect("memory");
+        arriving
+    };
+    refuse_each(arriving, Arriving::finish, |arriving| self::file(arriving.parts().concat()));
 }
 
 #[test]

@@ -240,8 +240,7 @@ impl Incoming {
     ///
     /// # Errors
     ///
-    /// If chunks are missing or damaged. Nothing has changed then, unless it is that there is no memory for the rest of a table that was
-    /// being doubled.
+    /// If chunks are missing or damaged, or there is no memory. Nothing has changed then.
     pub fn finish(&mut self) -> Result<StoredFilter, CommandError> {
         match &mut self.kind {
             Kind::Imported { header, layers } => header.filled(layers).map(StoredFilter::Imported),

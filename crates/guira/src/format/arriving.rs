@@ -244,14 +244,17 @@ impl Arriving {
     /// # Errors
     ///
     /// Those of [`LoadOptions::from_bytes`](crate::LoadOptions::from_bytes), for what is wrong with any of the bytes. What has come is
-    /// unchanged then, unless it is that there is no memory for the smaller table.
+    /// unchanged then.
     pub fn finish(&mut self) -> Result<CuckooFilter, LoadError> {
         let behind = self.whole(&[FileKind::Growing, FileKind::Filter])?;
         if let Some(scheme) = &self.scheme {
             check_waiting(scheme, &self.table, &self.header.parameters, self.header.waiting)?;
         }
         let mut filter = self.finish_with(behind)?;
-        filter.resume_doubling(self.header.waiting).map_err(|_| self.header.out_of_memory())?;
+        if filter.resume_doubling(self.header.waiting).is_err() {
+            self.table = filter.into_storage().into_vec();
+            return Err(self.header.out_of_memory());
+        }
         Ok(filter)
     }
 

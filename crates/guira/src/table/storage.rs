@@ -72,6 +72,15 @@ impl Storage {
         Self(Memory::Heap(table))
     }
 
+    /// The reverse of [`from_vec`](Self::from_vec); large pages are copied.
+    pub(crate) fn into_vec(self) -> Vec<u8> {
+        match self.0 {
+            Memory::Heap(bytes) => bytes,
+            #[cfg(feature = "std")]
+            Memory::HugePages(pages) => pages.to_vec(),
+        }
+    }
+
     /// Gives back the memory behind the first `size` bytes, as far as the system takes it in parts.
     pub(crate) fn truncate(&mut self, size: usize) {
         match &mut self.0 {
