@@ -165,7 +165,7 @@ fn obey(
             match prepared.and_then(Option::take) {
                 Some(Prepared::Filter(compacted)) => compact_to(&mut key, compacted)?,
                 Some(Prepared::Unchanged) => compact_nothing(&mut key)?,
-                _ => return execute_within_limits(context, &command, *key_name, key),
+                _ => return execute_within_limits(context, &command, access, *key_name, key),
             }
         }
         Command::ReserveLike { .. } => {
@@ -185,7 +185,7 @@ fn obey(
             return Ok(());
         }
         command => {
-            return execute_within_limits(context, &command, *key_name, Key::open(context, *key_name, access)?);
+            return execute_within_limits(context, &command, access, *key_name, Key::open(context, *key_name, access)?);
         }
     };
     respond(context, *key_name, &outcome);
@@ -244,6 +244,7 @@ fn limits(context: Context) -> Limits {
 fn execute_within_limits(
     context: Context,
     command: &Command<'_>,
+    access: Access,
     key_name: *mut RawString,
     mut key: Key,
 ) -> Result<(), CommandError> {
@@ -251,8 +252,9 @@ fn execute_within_limits(
         Command::Insert { items: [_, _, ..], .. } => limits(context),
         _ => configuration::limits(),
     };
-    // A doubling goes on also where nothing is stored.
-    let was_splitting = steps::are_under_way().then(|| key.filter().is_some_and(|filter| !filter.is_settled()));
+    // A doubling may go on also where nothing is stored.
+    let was_splitting = (access == Access::Write && steps::are_under_way())
+        .then(|| key.filter().is_some_and(|filter| !filter.is_settled()));
     let mut outcome = execute(command, &mut key, configuration::settings, first, now);
     if matches!(outcome, Err(CommandError::MemoryLimit { .. })) && context.must_obey() {
         outcome = execute_without_limits(command, &mut key);
