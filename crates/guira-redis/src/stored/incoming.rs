@@ -62,7 +62,7 @@ const COUNT_SIZE: usize = 8;
 
 /// The bit beside the number of removals that says that the doubling of a table goes on when it is loaded.
 ///
-/// That takes as long as the table is large, so it is not so in what clients dump: they would wait.
+/// That takes as long as the table is large, so it is not so in what CF.SCANDUMP gives: other clients would wait.
 const GOES_ON: u64 = 1 << 63;
 
 /// Makes the doubling go on when a filter is loaded that has this header.
