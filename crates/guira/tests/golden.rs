@@ -387,13 +387,12 @@ fn read_in_all_ways(what: &str, bytes: &[u8]) -> Result<(), LoadError> {
         arriving.finish()
     });
     assert_eq!(arrived.is_ok(), is_ok, "{what}: arriving, {loaded:?}");
-    let path = std::env::temp_dir().join(format!("guira-golden-{}-{what}.guira", std::process::id()));
-    std::fs::write(&path, bytes).expect("writable");
-    match run_reader(&path, false, "") {
+    let mut file = tempfile::NamedTempFile::new().expect("there is room for a file");
+    file.write_all(bytes).expect("there is room for it");
+    match run_reader(file.path(), false, "") {
         Ok(read) => assert_eq!(read.is_ok(), is_ok, "{what}: docs/reader.py says {read:?}, and the library {loaded:?}"),
         Err(reason) => eprintln!("skipped: docs/reader.py can't be run: {reason}"),
     }
-    std::fs::remove_file(&path).expect("it was written");
     loaded
 }
 
