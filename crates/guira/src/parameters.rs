@@ -437,7 +437,7 @@ impl Parameters {
         // Where the last doubling is whole, it was one less before it.
         let doublings = if self.shape.half_doubled { self.doublings } else { self.doublings.saturating_sub(1) };
         let of_each = 1 << doublings;
-        let (pair, place) = (number / (2 * of_each), number % (2 * of_each));
+        let (pair, place) = (number >> (doublings + 1), number & (2 * of_each - 1));
         match (self.shape.half_doubled, place < of_each) {
             (true, false) => Some(3 * pair * of_each + 2 * place - of_each),
             (false, true) => Some(2 * number),

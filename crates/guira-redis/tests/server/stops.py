@@ -156,7 +156,7 @@ class Scene:
 
     def settle(self, key):
         self.grow(key)
-        self.run("CF.SCANDUMP", key, 0)
+        self.run("CF.COMPACT", key)
 
     def numbers(self, count):
         self.next += count

@@ -331,13 +331,13 @@ impl Scheme {
         with_table!(self, over(bytes), table => table.occupied_if_well_formed(buckets, knows_seed))
     }
 
-    /// Whether a slot is filled in a bucket and in the one behind it, in a packed table.
-    pub(crate) fn share_slots(&self, bytes: &[u8], first: u64) -> bool {
-        with_table!(self, packed(bytes), table => {
+    /// Whether a slot is filled in any of these buckets and in the one behind it, in a packed table.
+    pub(crate) fn share_slots(&self, bytes: &[u8], mut firsts: impl Iterator<Item = u64>) -> bool {
+        with_table!(self, packed(bytes), table => firsts.any(|first| {
             let first = BucketIndex::new(first);
             let contents = |bucket| table.slots.contents(bucket).map(|(_, content)| content);
-            contents(first).zip(contents(first.following())).any(|(one, other)| one != 0 && other != 0)
-        })
+            contents(first).zip(contents(first.following())).any(|(one, other)| (one != 0) & (other != 0))
+        }))
     }
 
     /// See [`CuckooTable::has_no_copies`].

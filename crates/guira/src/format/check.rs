@@ -47,8 +47,8 @@ pub(super) fn check_waiting(
     parameters: &Parameters,
     waiting: u64,
 ) -> Result<(), LoadError> {
-    let mut pairs = (0..waiting).filter_map(|number| parameters.first_of_two(number));
-    if pairs.any(|first| scheme.share_slots(table, first)) {
+    let firsts = (0..waiting).filter_map(|number| parameters.first_of_two(number));
+    if waiting > 0 && scheme.share_slots(table, firsts) {
         return Err(LoadError::Inconsistent { what: "a bucket that waits to become two has become what none becomes" });
     }
     Ok(())

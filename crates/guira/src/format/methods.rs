@@ -6,10 +6,12 @@ use core::marker::PhantomData;
 
 use super::any_filter::AnyFilter;
 use super::contents::{Contents, Written as _};
+use super::header::HEADER_SIZE;
 use super::{FileHeader, LoadOptions};
 #[cfg(feature = "concurrent")]
 use crate::concurrent::{ConcurrentCuckooFilter, ConcurrentExpiringCuckooFilter};
 use crate::counting::CountingCuckooFilter;
+use crate::digest::checksum;
 use crate::error::LoadError;
 #[cfg(feature = "files")]
 use crate::error::SaveError;
@@ -130,10 +132,13 @@ macro_rules! file_methods {
         #[must_use]
         pub fn to_bytes(&self) -> Vec<u8> {
             let parts = self.parts();
-            let header = FileHeader::of(&parts);
+            let mut header = FileHeader::summed(&parts, 0);
             let mut bytes = Vec::with_capacity(usize::try_from(header.file_size()).unwrap_or(0));
             bytes.extend_from_slice(&header.encode());
             parts.table.each_piece(|piece| bytes.extend_from_slice(piece));
+            // A table that is being doubled is put together once.
+            header.table_checksum = checksum(&bytes[HEADER_SIZE..]);
+            bytes[..HEADER_SIZE].copy_from_slice(&header.encode());
             parts.chunks().for_each(|chunks| bytes.extend_from_slice(chunks));
             bytes
         }
