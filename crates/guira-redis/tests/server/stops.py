@@ -350,6 +350,7 @@ def measure_size(server, table, megabytes):
     run("UNLINK", "full")
     size = scene.facts("growing")["Size"]
     measure("`SAVE`", "growing", lambda: run("SAVE"), runs=1)
+    scene.settle("growing")
     measure("`SAVE`", "settled", lambda: run("SAVE"))
     run("UNLINK", "growing")
 

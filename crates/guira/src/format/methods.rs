@@ -137,8 +137,10 @@ macro_rules! file_methods {
             bytes.extend_from_slice(&header.encode());
             parts.table.each_piece(|piece| bytes.extend_from_slice(piece));
             // A table that is being doubled is put together once.
-            header.table_checksum = checksum(&bytes[HEADER_SIZE..]);
-            bytes[..HEADER_SIZE].copy_from_slice(&header.encode());
+            if let Some((first, table)) = bytes.split_first_chunk_mut::<HEADER_SIZE>() {
+                header.table_checksum = checksum(table);
+                first.copy_from_slice(&header.encode());
+            }
             parts.chunks().for_each(|chunks| bytes.extend_from_slice(chunks));
             bytes
         }
