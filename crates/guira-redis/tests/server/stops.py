@@ -350,7 +350,7 @@ def measure_size(server, table, megabytes):
     run("UNLINK", "full")
     size = scene.facts("growing")["Size"]
     measure("`SAVE`", "growing", lambda: run("SAVE"))
-    scene.settle("growing")
+    run("CF.COMPACT", "growing")
     measure("`SAVE`", "settled", lambda: run("SAVE"))
     run("UNLINK", "growing")
 
