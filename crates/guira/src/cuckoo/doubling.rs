@@ -157,7 +157,7 @@ impl Splitting {
 
     /// The other way round: empties what the first `count` buckets have become, which are in an empty table again then, and wait. Each
     /// fingerprint goes to the slot that it came from, which is that of no other.
-    pub(crate) fn put_together(&mut self, count: u64, old_bytes: &mut [u8], new_bytes: &mut [u8]) {
+    pub(crate) fn unsplit(&mut self, count: u64, old_bytes: &mut [u8], new_bytes: &mut [u8]) {
         self.waiting = count;
         with_splitting!(self, (addressing, [new, old]) => {
             let (mut from, mut into) = (PackedTable::new(*new, new_bytes), PackedTable::new(*old, old_bytes));

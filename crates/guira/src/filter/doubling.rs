@@ -9,8 +9,6 @@ use crate::cuckoo::{NoRoom, Splitting};
 use crate::digest::Digest;
 use crate::error;
 use crate::parameters::{Parameters, bytes_for};
-#[cfg(feature = "concurrent")]
-use crate::table::try_box;
 use crate::table::{OutOfMemory, Storage, ask_for};
 
 /// What a filter has besides its table while that is being filled from a smaller one, a few buckets with each
@@ -58,8 +56,8 @@ impl CuckooFilter {
     ) -> Result<Self, OutOfMemory> {
         let mut filter = doubled;
         if splitting.waiting() > 0 {
-            let limit = filter.limit_when_settled();
-            filter.set_doubling(Some(try_box(Doubling { splitting, old, parameters, limit })?));
+            ask_for::<Doubling>()?;
+            filter.attach_doubling(splitting, old, parameters);
         }
         Ok(filter)
     }
@@ -73,10 +71,15 @@ impl CuckooFilter {
         let [needed, _] = splitting.places_of(waiting);
         let mut old = Storage::zeroed(needed * u64::from(parameters.bucket_bits()))?;
         ask_for::<Doubling>()?;
-        splitting.put_together(waiting, &mut old, &mut self.storage);
+        splitting.unsplit(waiting, &mut old, &mut self.storage);
+        self.attach_doubling(splitting, old, parameters);
+        Ok(())
+    }
+
+    /// Begins or goes on to fill the table from an old one. The caller has asked for the memory of a [`Doubling`].
+    fn attach_doubling(&mut self, splitting: Splitting, old: Storage, parameters: Parameters) {
         let limit = self.limit_when_settled();
         self.set_doubling(Some(Box::new(Doubling { splitting, old, parameters, limit })));
-        Ok(())
     }
 
     /// The buckets that wait to become two, counted as they were before any did; 0 if the table is not being doubled.
@@ -104,8 +107,7 @@ impl CuckooFilter {
         let parameters = *self.parameters();
         ask_for::<Doubling>().map_err(|OutOfMemory| error::OutOfMemory::new(parameters.table_size()))?;
         let old = core::mem::replace(self, doubled).into_storage();
-        let limit = self.limit_when_settled();
-        self.set_doubling(Some(Box::new(Doubling { splitting, old, parameters, limit })));
+        self.attach_doubling(splitting, old, parameters);
         Ok(true)
     }
 

@@ -456,7 +456,7 @@ impl<G: Widths, M: MemoryMut> TableMut for PackedTable<G, M> {
 
 impl<G: Widths, M: MemoryMut> PackedTable<G, M> {
     /// Fills a bucket and the one behind it, both empty, with what the slots of one bucket held: each fingerprint goes to its slot of the
-    /// first of them, or of the second where it comes with `true`, and 0 to neither. So [`take`](Self::take) can put the two together again.
+    /// first of them, or of the second where it comes with `true`, and 0 to neither. So what became two can be [taken](Self::take) back.
     ///
     /// Which of the two a fingerprint goes to can't be predicted, so nothing branches on it, and buckets are put together before they
     /// are written: what was just written in part has to leave the processor's store buffer before it can be read again.
